@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Mutexes, reader-writer locks and condition variables whose order is checked.
+ *
+ * L1  Each lock has a rank. A thread takes locks in rising rank only, so no two threads can wait for each other.
+ * L2  Builds with HEARTH_DEBUG abort at the first lock taken against L1, naming both ranks, whether or not another
+ *     thread is near. Other builds pay nothing but the rank field.
+ * L3  Locks live inside one module; nobody calls out to unknown code while holding one. */
+#pragma once
+
+#include "base/base.h"
+
+#include <pthread.h>
+
+/* Lowest first. A new lock gets a row between those it is taken under and those that are taken under it. */
+#define LOCK_RANKS(X)                                                                                                  \
+    X(TEST_LOW)  /* tests of lock.c */                                                                                 \
+    X(TEST_HIGH) /* tests of lock.c */                                                                                 \
+    X(THREAD)    /* thread.c: the wish to stop */                                                                      \
+    X(QUEUE)     /* queue.c: the items */                                                                              \
+    X(METRICS)   /* metrics.c: the list of tables and their series */                                                  \
+    X(LOG)       /* log.c: where lines go; nearly last, so that any code may log */                                    \
+    X(PROGRESS)  /* progress.c: the bar, which makes way for lines of the log */
+
+enum lock_rank {
+#define LOCK_ENUM(name) LOCK_##name,
+    LOCK_RANKS(LOCK_ENUM)
+#undef LOCK_ENUM
+};
+
+/* "QUEUE" for LOCK_QUEUE. */
+const char *lock_rank_name(enum lock_rank rank);
+
+struct lock_mutex {
+    pthread_mutex_t mutex;
+    enum lock_rank rank;
+};
+
+/* For locks with static storage; they need no lock_mutex_done. */
+#define LOCK_MUTEX_INIT(lock_rank_)                                                                                    \
+    {                                                                                                                  \
+        .mutex = PTHREAD_MUTEX_INITIALIZER, .rank = (lock_rank_)                                                       \
+    }
+
+void lock_mutex_init(struct lock_mutex *lock, enum lock_rank rank);
+void lock_mutex_done(struct lock_mutex *lock);
+/* Waits until the lock is free and takes it. Not recursive. Thread: any; signal: no. */
+void lock_mutex_acquire(struct lock_mutex *lock);
+void lock_mutex_release(struct lock_mutex *lock);
+
+/* Takes the mutex and holds it until the end of the enclosing block. */
+#define LOCK_SCOPE(lock)          LOCK_SCOPE_AT(lock, __LINE__)
+#define LOCK_SCOPE_AT(lock, line) LOCK_SCOPE_NAMED(lock, line)
+#define LOCK_SCOPE_NAMED(lock, line)                                                                                   \
+    AUTO(lock_mutex_releasep) UNUSED struct lock_mutex *lock_scope_##line = lock_mutex_acquired(lock)
+
+static inline struct lock_mutex *lock_mutex_acquired(struct lock_mutex *lock)
+{
+    lock_mutex_acquire(lock);
+    return lock;
+}
+
+static inline void lock_mutex_releasep(struct lock_mutex **lock)
+{
+    lock_mutex_release(*lock);
+}
+
+/* Any number of readers or one writer. */
+struct lock_rw {
+    pthread_rwlock_t rwlock;
+    enum lock_rank rank;
+};
+
+void lock_rw_init(struct lock_rw *lock, enum lock_rank rank);
+void lock_rw_done(struct lock_rw *lock);
+void lock_rw_acquire_read(struct lock_rw *lock);
+void lock_rw_acquire_write(struct lock_rw *lock);
+/* Ends either kind of hold. */
+void lock_rw_release(struct lock_rw *lock);
+
+/* A condition variable whose timeouts follow the monotonic clock. */
+struct lock_condition {
+    pthread_cond_t condition;
+};
+
+void lock_condition_init(struct lock_condition *condition);
+void lock_condition_done(struct lock_condition *condition);
+/* Lets go of the mutex, waits to be woken, takes it again. May wake for no reason: call it in a loop over the
+ * condition. The mutex must be the newest lock this thread holds. */
+void lock_condition_wait(struct lock_condition *condition, struct lock_mutex *lock);
+/* As lock_condition_wait, but ends with false once the monotonic clock reaches `deadline_mono_ns`. */
+MUST_CHECK bool lock_condition_wait_until(struct lock_condition *condition, struct lock_mutex *lock,
+                                          int64_t deadline_mono_ns);
+/* The deadline `timeout_ns` from now, on the real monotonic clock: the kernel waits by that one, so a clock faked by
+ * a test has no say here. A timeout too long to express is the end of time. */
+int64_t lock_deadline_ns(int64_t timeout_ns);
+void lock_condition_wake_one(struct lock_condition *condition);
+void lock_condition_wake_all(struct lock_condition *condition);
