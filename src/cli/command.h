@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The subcommands: what one is, and how a command line becomes a run of one.
+ *
+ * Everything known about a command stands in its `struct command`, in cmd_<name>.c; commands.c lists them all. Help,
+ * man pages, completions and docs/reference come from those tables. */
+#pragma once
+
+#include "base/log.h"
+#include "base/options.h"
+
+#include <stdio.h>
+
+#define COMMAND_GROUPS_MAX    6
+#define COMMAND_ARGUMENTS_MAX 4
+#define COMMAND_EXAMPLES_MAX  6
+#define COMMAND_MANY          UINT32_MAX /* as `max` of an argument: any number */
+
+/* What a positional argument names; shells complete it. */
+enum command_argument_kind { COMMAND_ARGUMENT_FILE, COMMAND_ARGUMENT_TEXT, COMMAND_ARGUMENT_COMMAND };
+
+struct command_argument {
+    const char *name; /* "FILE" */
+    enum command_argument_kind kind;
+    uint32_t min;
+    uint32_t max;     /* at least 1 and min; only one argument of a command may have max above min */
+    const char *help; /* full sentences */
+};
+
+struct command_example {
+    const char *line; /* "hearth top cpu.pb.gz" */
+    const char *help; /* a full sentence */
+};
+
+struct command_context;
+
+struct command {
+    const char *name;
+    const char *summary;     /* one line without a full stop: "Show the functions that cost most" */
+    const char *description; /* full sentences; a blank line between paragraphs */
+    size_t config_bytes;     /* size of the struct that `options` fill; 0 when there are none */
+    struct option_group options[COMMAND_GROUPS_MAX];          /* up to the first without specs */
+    struct command_argument arguments[COMMAND_ARGUMENTS_MAX]; /* in order, up to the first without a name */
+    struct command_example examples[COMMAND_EXAMPLES_MAX];    /* up to the first without a line */
+    /* Does the work. 0, or -1 with an error, which is printed and chooses the exit status; ERR_USAGE also points to the
+     * help. Results go to context->out, whose writes need no check: they are checked once, behind the run. */
+    int (*run)(struct command_context *context, struct error *err);
+    bool is_hidden; /* works, but help, completions and reference pages leave it out */
+};
+
+/* A program: its commands and the options that stand before or behind any command's name. */
+struct command_set {
+    const char *name;        /* "hearth" */
+    const char *summary;     /* as a command's */
+    const char *description; /* likewise */
+    const struct command *const *commands;
+    size_t n;
+};
+
+/* What the outside gives to a run; main() passes the real things, tests their own. */
+struct command_world {
+    FILE *out;
+    FILE *messages;
+    const char *const *environment; /* NAME=VALUE texts up to a NULL */
+    bool has_colour;                /* whether `out` is a terminal that wants colours */
+    unsigned width;                 /* columns that `out` has; 80 when it is no terminal */
+};
+
+/* What a command's run() gets. */
+struct command_context {
+    const struct command_set *set;
+    const struct command *command;
+    const struct command_world *world;
+    const void *config;            /* the struct that command->options fill */
+    struct option_list arguments;  /* positional; their number has been checked */
+    const struct options *options; /* to ask where a value came from */
+    struct arena *arena;           /* lives as long as the run */
+    FILE *out;                     /* for results */
+    bool has_colour;               /* whether results may be coloured: world->has_colour, and no --no-color */
+    enum log_format log_format;    /* how warnings look */
+    int exit_status;               /* 0; a command that gives a verdict (a check that did not pass) sets another */
+};
+
+/* Runs `argv` (argv[0] is the program's own name) against `set`: finds the command, reads its options, runs it, reports
+ * its error on world->messages. Returns the exit status. */
+int command_main(const struct command_set *set, const struct command_world *world, int argc, const char *const *argv);
+
+/* Tells a warning on standard error, unless --log-level keeps it back: "hearth: warning: ...", or a JSON line. */
+void command_warn(const struct command_context *context, const char *fmt, ...) PRINTF(2, 3);
+
+/* The command called `name`, hidden ones too, or NULL. */
+const struct command *command_find(const struct command_set *set, struct slice name);
+/* As command_find, but an unknown name is ERR_USAGE and the nearest known one is named. */
+MUST_CHECK int command_get(const struct command_set *set, struct slice name, const struct command **ret_command,
+                           struct error *err);
+
+/* The options that every command takes: --config, --log-level, --help ... */
+extern const struct option_group command_globals;
+
+/* How many rows an array inside a struct command uses. */
+size_t command_groups_n(const struct command *command);
+size_t command_arguments_n(const struct command *command);
+size_t command_examples_n(const struct command *command);

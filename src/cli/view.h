@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/* One profile to look at: files read and merged, one value type chosen, filters applied. What top, tree, peek and diff
+ * have in common. */
+#pragma once
+
+#include "base/json.h"
+#include "cli/input.h"
+#include "profile/symbolname.h"
+
+/* What to leave out; see filter.h. */
+struct view_filter {
+    const char *focus, *ignore, *hide, *show, *show_from, *tag_focus, *tag_ignore;
+    struct option_list labels;
+};
+#define VIEW_FILTER_OPTIONS_N 8
+extern const struct option_spec view_filter_options[VIEW_FILTER_OPTIONS_N];
+#define VIEW_FILTER_GROUP(config_struct, member)                                                                       \
+    {                                                                                                                  \
+        .title = "Filtering", .specs = view_filter_options, .n = VIEW_FILTER_OPTIONS_N,                                \
+        .offset = offsetof(struct config_struct, member)                                                               \
+    }
+
+/* Fills `out` (initialised and empty) with what the filter leaves of `in`, and warns of patterns that met nothing.
+ * `*ret_is_filtered` is false, and `out` stays empty, where no filter was given. */
+MUST_CHECK int view_filter_apply(struct command_context *context, const struct view_filter *filter,
+                                 const struct batch *in, struct batch *out, bool *ret_is_filtered, struct error *err);
+
+struct view;
+
+struct view_config {
+    struct input_config input;
+    const struct view *like; /* not an option: look at the type that this other view shows, unless one is named */
+    const char *type;
+    unsigned granularity; /* enum symbol_granularity */
+    struct view_filter filter;
+    bool is_json;
+    bool is_local;
+};
+
+/* The rows of view_config but those of its input and filter, as an option group of a command whose config struct has
+ * one at `member`. */
+#define VIEW_OPTIONS_N 4
+extern const struct option_spec view_options[VIEW_OPTIONS_N];
+#define VIEW_GROUP(config_struct, member)                                                                              \
+    {                                                                                                                  \
+        .title = "Selecting", .specs = view_options, .n = VIEW_OPTIONS_N,                                              \
+        .offset = offsetof(struct config_struct, member)                                                               \
+    }
+
+struct view {
+    struct input input;
+    struct batch filtered; /* in use only where there are filters */
+    bool is_filtered;
+    const struct profile *profile;
+    bool is_local;
+    uint32_t type;
+    struct slice type_name, unit;
+    int64_t total;       /* of the type, after filtering: what shares are shares of is `whole` */
+    int64_t whole;       /* before filtering */
+    uint64_t whole_size; /* sum of absolute values before filtering */
+};
+
+/* Reads, merges, filters. On failure nothing is left to close. Errors name the file or the option. */
+MUST_CHECK int view_open(struct view *view, struct command_context *context, const struct view_config *config,
+                         struct option_list files, struct error *err);
+void view_close(struct view *view);
+
+/* The run of a command that shows one view: opens it, calls `show`, closes it. */
+MUST_CHECK int view_run(struct command_context *context, const struct view_config *config, struct option_list files,
+                        int (*show)(struct command_context *context, const struct view *view, struct error *err),
+                        struct error *err);
+
+/* A share of the whole as percent; 0 where the whole is nothing. */
+double view_percent(const struct view *view, int64_t value);
+
+/* The line above a table: type, total, samples, when. */
+void view_print_title(const struct view *view, struct buffer *out);
+/* The same as members of an open JSON object. */
+void view_json_title(const struct view *view, struct json *json);
+
+/* "±4%": the sampling error of a value behind which there are `samples`; "" where that is not known. */
+struct view_error {
+    char text[16];
+};
+struct view_error view_format_error(double samples);
+
+/* Prints `out` as the result of the command if `result` and the buffer are good. Returns 0 or -1. */
+MUST_CHECK int view_finish(struct command_context *context, struct buffer *out, int result, struct error *err);
