@@ -87,6 +87,44 @@ TEST(input_merges_files_and_tells_what_was_dropped_by_file)
     stage_done(&stage);
 }
 
+/* Every format we write, one byte at a time, plain and compressed as is its custom. */
+TEST(input_reads_the_same_through_short_reads)
+{
+    struct stage stage;
+    struct input source;
+    struct error err;
+
+    stage_init(&stage);
+    const char *folded = file_with(&stage, "a.folded", "main;work_[i];read_[k] 3\nmain 1\n");
+
+    CHECK_OK(input_open(&source, &stage.context, &stage.config, (struct option_list){ &folded, 1 }, INPUT_MERGED, &err),
+             &err);
+    for (const struct format *format = formats; format->name; format++) {
+        struct format_write_options options = { .type = PROFILE_NO_TYPE };
+        const char *path = arena_printf(&stage.arena, &err, "%s/x", test_directory());
+        struct buffer written;
+        struct input input;
+
+        if (!format->encode)
+            continue;
+        buffer_init(&written, 0);
+        CHECK_OK(format->encode(&source.batch, &options, &written, &err), &err);
+        CHECK_OK(fs_write_file(path, buffer_slice(&written), &err), &err);
+        fs_short_io(1);
+        CHECK_OK(
+            input_open(&input, &stage.context, &stage.config, (struct option_list){ &path, 1 }, INPUT_MERGED, &err),
+            &err);
+        fs_short_io(0);
+        CHECK_TEXT(input.format->name, format->name);
+        CHECK_EQ(input.batch.profiles[0].n_samples, 2);
+        CHECK_EQ(profile_total(&input.batch.profiles[0], 0), 4);
+        input_close(&input);
+        buffer_done(&written);
+    }
+    input_close(&source);
+    stage_done(&stage);
+}
+
 TEST(input_errors_name_the_file)
 {
     struct stage stage;

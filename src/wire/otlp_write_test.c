@@ -303,6 +303,25 @@ TEST(otlp_write_repairs_text_that_is_not_utf8)
     made_done(&made);
 }
 
+TEST(otlp_write_leaves_out_frames_of_which_nothing_is_known)
+{
+    struct made made;
+    uint32_t frames[2] = { 0 }; /* the frame "none", which would be location 0 */
+    struct function function;
+    struct line line;
+
+    made_init(&made);
+    (void)builder_profile(made.builder);
+    add_type(&made, "t");
+    function = (struct function){ .name = text(&made, "main") };
+    line = (struct line){ .function = builder_function(made.builder, &function) };
+    frames[1] = builder_frame(made.builder, &(struct frame){ .n_lines = 1 }, &line);
+    builder_sample(made.builder, builder_stack(made.builder, frames, 2), 0, 0, (int64_t[]){ 1 }, 0);
+    made_finish(&made);
+    CHECK_TEXT(rewritten(&made.batch), "profile t/count\n  1 main:0:0\n");
+    made_done(&made);
+}
+
 TEST(otlp_write_drops_times_that_do_not_explain_the_values)
 {
     struct made made;
