@@ -24,7 +24,8 @@ static inline void memory_freep(void *ptr_to_ptr)
 }
 
 /* The most that may be allocated at one time, over all threads; 0 = no limit, which is how it begins. What is there
- * already stays. Thread: any. */
+ * already stays. It counts what these functions hand out: not the moment in which a realloc that must copy holds both
+ * blocks, and not what libc and libyaml allocate by themselves. Thread: any. */
 void memory_set_limit(uint64_t max_bytes);
 /* What is allocated now, as malloc counts it. */
 uint64_t memory_used_bytes(void);
