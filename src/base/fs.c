@@ -260,8 +260,7 @@ static int open_temporary(const char *path, char ret_temporary[static PATH_MAX],
     return error_set_errno(err, errno, "creating a temporary file beside '%s'", path);
 }
 
-/* Makes a rename in the directory of `path` survive a power loss. */
-static int sync_directory(const char *path, struct error *err)
+int fs_sync_parent(const char *path, struct error *err)
 {
     char directory[PATH_MAX];
     AUTO(fd_closep) int fd = -1;
@@ -301,7 +300,7 @@ static int replace_file(const char *path, const struct stat *old, struct slice b
     } else if (CALL(rename(temporary, path)) < 0) {
         error_set_errno(err, errno, "renaming the temporary file to '%s'", path);
     } else {
-        return sync_directory(path, err);
+        return fs_sync_parent(path, err);
     }
     IGNORE(CALL(unlink(temporary)) < 0, "the first error tells more");
     return -1;
@@ -439,7 +438,7 @@ static int make_directory(const char *path, mode_t mode, struct error *err)
     struct stat info;
 
     if (CALL(mkdir(path, mode)) == 0)
-        return 0;
+        return fs_sync_parent(path, err);
     if (errno != EEXIST)
         return error_set_errno(err, errno, "making directory '%s'", path);
     if (fs_stat(path, &info, err) < 0)

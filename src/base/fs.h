@@ -52,8 +52,10 @@ void fs_unmap(struct fs_map *map);
 MUST_CHECK int fs_stat(const char *path, struct stat *ret_info, struct error *err);
 MUST_CHECK int fs_size(const char *path, uint64_t *ret_size_bytes, struct error *err);
 
-/* Makes the directory and its missing parents. One that exists is fine. */
+/* Makes the directory and its missing parents, in a way that survives a power loss. One that exists is fine. */
 MUST_CHECK int fs_make_directories(const char *path, mode_t mode, struct error *err);
+/* Makes the names in the directory that holds `path` survive a power loss. */
+MUST_CHECK int fs_sync_parent(const char *path, struct error *err);
 /* Removes a file, or a directory and all below it. Links are removed, not followed. One that is missing is fine. */
 MUST_CHECK int fs_remove_tree(const char *path, struct error *err);
 

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #define FIRST_SLOTS 64u
+#define LARGE_SET   65536u
 
 struct hash128 hash_bytes(struct slice bytes, uint64_t seed)
 {
@@ -81,14 +82,38 @@ static int grow_slots(struct hash_set *set, uint64_t n_slots, struct error *err)
     return 0;
 }
 
-int hash_set_reserve(struct hash_set *set, uint32_t n, struct error *err)
+/* Small sets double; large ones grow by an eighth, since their memory counts. */
+static uint64_t capacity_for(const struct hash_set *set, uint32_t n)
+{
+    uint64_t more = set->capacity < LARGE_SET ? set->capacity : set->capacity / 8;
+
+    if (n <= set->capacity)
+        return set->capacity;
+    return MIN(MAX(set->capacity + more, MAX((uint64_t)n, FIRST_SLOTS / 2)), set->max);
+}
+
+static uint64_t slots_for(const struct hash_set *set, uint32_t n)
 {
     uint64_t n_slots = set->slots ? (uint64_t)set->mask + 1 : FIRST_SLOTS;
+
+    while ((uint64_t)n * 4 > n_slots * 3) /* load at most 3/4 */
+        n_slots *= 2;
+    return n_slots;
+}
+
+size_t hash_set_bytes_for(const struct hash_set *set, uint32_t n)
+{
+    return slots_for(set, n) * sizeof(*set->slots) + capacity_for(set, n) * sizeof(*set->hashes);
+}
+
+int hash_set_reserve(struct hash_set *set, uint32_t n, struct error *err)
+{
+    uint64_t n_slots = slots_for(set, n);
 
     if (n > set->max)
         return error_set(err, ERR_LIMIT, "more than %u distinct entries", set->max);
     if (n > set->capacity) {
-        uint64_t capacity = MIN(MAX((uint64_t)set->capacity * 2, MAX((uint64_t)n, FIRST_SLOTS / 2)), set->max);
+        uint64_t capacity = capacity_for(set, n);
         struct hash128 *hashes = memory_realloc(set->hashes, capacity * sizeof(*hashes), err);
 
         if (!hashes)
@@ -96,8 +121,6 @@ int hash_set_reserve(struct hash_set *set, uint32_t n, struct error *err)
         set->hashes = hashes;
         set->capacity = (uint32_t)capacity;
     }
-    while ((uint64_t)n * 4 > n_slots * 3) /* load at most 3/4 */
-        n_slots *= 2;
     if (!set->slots || n_slots > (uint64_t)set->mask + 1)
         return grow_slots(set, n_slots, err);
     return 0;

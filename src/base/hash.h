@@ -43,7 +43,7 @@ static inline struct hash128 hash_fold(struct hash128 h, uint64_t a, uint64_t b)
 }
 
 /* Dense ids for hashes, in order of arrival: 0, 1, 2 ...
- * 1 M hashes take 32 MB. Lookups touch one 8-byte slot and, on a tag match, one 16-byte hash. */
+ * 1 M hashes take 32 MB or a little more. Lookups touch one 8-byte slot and, on a tag match, one 16-byte hash. */
 struct hash_set {
     struct hash_slot {
         uint32_t tag;
@@ -72,9 +72,20 @@ MUST_CHECK int hash_set_reserve(struct hash_set *set, uint32_t n, struct error *
 /* Takes the newest hash out again (to undo an add whose later steps failed). */
 void hash_set_pop(struct hash_set *set);
 size_t hash_set_bytes(const struct hash_set *set);
+/* What it will take with `n` hashes in all. */
+size_t hash_set_bytes_for(const struct hash_set *set, uint32_t n);
 
 static inline void hash_set_prefetch(const struct hash_set *set, struct hash128 hash)
 {
     if (set->slots)
         __builtin_prefetch(&set->slots[(uint32_t)hash.a & set->mask]);
+}
+
+/* The second step of a lookup that many others follow: once the slot is there, fetches the hash it names. */
+static inline void hash_set_prefetch_hash(const struct hash_set *set, struct hash128 hash)
+{
+    const struct hash_slot *slot = set->slots ? &set->slots[(uint32_t)hash.a & set->mask] : NULL;
+
+    if (slot && slot->id_plus_one)
+        __builtin_prefetch(&set->hashes[slot->id_plus_one - 1]);
 }

@@ -13,13 +13,21 @@
 
 /* Lowest first. A new lock gets a row between those it is taken under and those that are taken under it. */
 #define LOCK_RANKS(X)                                                                                                  \
-    X(TEST_LOW)  /* tests of lock.c */                                                                                 \
-    X(TEST_HIGH) /* tests of lock.c */                                                                                 \
-    X(THREAD)    /* thread.c: the wish to stop */                                                                      \
-    X(QUEUE)     /* queue.c: the items */                                                                              \
-    X(METRICS)   /* metrics.c: the list of tables and their series */                                                  \
-    X(LOG)       /* log.c: where lines go; nearly last, so that any code may log */                                    \
-    X(PROGRESS)  /* progress.c: the bar, which makes way for lines of the log */
+    X(TEST_LOW)       /* tests of lock.c */                                                                            \
+    X(TEST_HIGH)      /* tests of lock.c */                                                                            \
+    X(THREAD)         /* thread.c: the wish to stop */                                                                 \
+    X(STORE_MAINTAIN) /* rocks.c: one maintenance at a time */                                                         \
+    X(STORE_KEEPS)    /* rocks.c: the list of kept ranges */                                                           \
+    X(STORE_ROCKS)    /* rocks.c: scratch memory, what is known of the disk */                                         \
+    X(STORE_READERS)  /* scan.c: how many read */                                                                      \
+    X(STORE_DAYS)     /* dayset.c: the list of days */                                                                 \
+    X(STORE_WORK)     /* hour.c: closing hours, writing them anew */                                                   \
+    X(STORE_DAY)      /* day.c: what writers and readers share */                                                      \
+    X(STORE_KV)       /* kv.c: the table of families */                                                                \
+    X(QUEUE)          /* queue.c: the items */                                                                         \
+    X(METRICS)        /* metrics.c: the list of tables and their series */                                             \
+    X(LOG)            /* log.c: where lines go; nearly last, so that any code may log */                               \
+    X(PROGRESS)       /* progress.c: the bar, which makes way for lines of the log */
 
 enum lock_rank {
 #define LOCK_ENUM(name) LOCK_##name,
