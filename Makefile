@@ -16,6 +16,7 @@ LIBS_base    := -lpthread -lm
 LIBS_config  := -lyaml
 LIBS_pack    := -ldeflate -lz -lzstd -llz4
 LIBS_profile := -lpcre2-8
+LIBS_kv      := -lrocksdb
 
 CFLAGS_release := -O2 -DNDEBUG
 CFLAGS_clang   := -O2
@@ -53,7 +54,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests fuzzers benches docs share format check-format clean install uninstall bench help
+.PHONY: all tests fuzzers benches faults docs share format check-format clean install uninstall bench help
 
 all: $(BUILD)/hearth share
 
@@ -123,6 +124,21 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/bench_%.o $(call archives,$(TOP_DOWN))
 bench: all benches
 	bench/run
 
+# --- fault tests: a program over the store, a library that makes the disk fail, and a tool for what survives ---
+faults: $(addprefix $(BUILD)/fault/,storm survive shim.so)
+STORM_ROOMS := store $(filter $(ALLOWED_store),$(TOP_DOWN))
+$(BUILD)/fault/storm: $(call objects,$(wildcard tests/fault/storm*.c)) $(call archives,$(STORM_ROOMS))
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(call libs,$(STORM_ROOMS))
+$(BUILD)/fault/survive: $(BUILD)/obj/tests/fault/survive.o $(call archives,base)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(LIBS_base)
+# Preloaded into other programs, so neither sanitized nor fortified: it stands where those look.
+$(BUILD)/fault/shim.so: tests/fault/shim.c tests/fault/shadow.c tests/fault/shadow.h $(FLAGS_STAMP)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) -std=gnu17 -O2 -g $(WARNINGS) -fvisibility=hidden -fPIC -shared -D_GNU_SOURCE -I. \
+	        -o $@ $(filter %.c,$^)
+
 $(BUILD)/tools/%: $(BUILD)/obj/tools/%.o $(call archives,$(TOP_DOWN))
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(call libs,$(TOP_DOWN))
@@ -164,6 +180,7 @@ help:
 	@printf '%s\n' 'make                 build/release/hearth, man pages, completions' \
 	  'make tests           the unit-test binaries, build/$$VARIANT/test/ROOM' \
 	  'make fuzzers         build/$$VARIANT/fuzz/FORMAT (libFuzzer with VARIANT=fuzz, else corpus replay)' \
+	  'make faults          what the scripts in tests/fault use, in build/$$VARIANT/fault' \
 	  'make bench           every benchmark, peers beside us; results go to bench/RESULTS.md by hand' \
 	  'make docs            docs/reference from the tables in the program' \
 	  'make format          clang-format over the tree' \
