@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "label/selector.h"
+
+#include "label/labelrules.h"
+#include "label/labeltext_internal.h"
+#include "label/selectortext_internal.h"
+
+int selector_new(struct slice text, struct selector **ret_selector, struct error *err)
+{
+    AUTO(selector_freep) struct selector *selector = MEMORY_NEW(struct selector, err);
+
+    if (!selector)
+        return -1;
+    arena_init(&selector->arena, 0); /* the text's own limits bound it */
+    if (selectortext_read(text, selector, err) < 0)
+        return -1;
+    *ret_selector = TAKE(selector);
+    return 0;
+}
+
+void selector_free(struct selector *selector)
+{
+    if (!selector)
+        return;
+    VEC_EACH (&selector->matchers, matcher)
+        pattern_free(matcher->pattern);
+    VEC_DONE(&selector->matchers);
+    arena_done(&selector->arena);
+    memory_free(selector);
+}
+
+void selector_freep(struct selector **selector)
+{
+    selector_free(*selector);
+}
+
+struct slice selector_profile_type(const struct selector *selector)
+{
+    return selector->profile_type;
+}
+
+void selector_text(const struct selector *selector, struct buffer *out)
+{
+    selectortext_write(selector, out);
+}
+
+bool selector_is_empty(const struct selector *selector)
+{
+    return selector->profile_type.len == 0 && selector->matchers.n == 0;
+}
+
+/* --- matching --- */
+
+static bool is_negated(const struct matcher *matcher)
+{
+    return matcher->kind == MATCH_NOT_EQUAL || matcher->kind == MATCH_NOT_REGEXP;
+}
+
+/* Whether a value is the one asked for, or asked not to be. */
+static int is_asked_for(const struct matcher *matcher, struct slice value, struct pattern_scratch *scratch,
+                        bool *ret_is, struct error *err)
+{
+    if (matcher->pattern)
+        return pattern_test(matcher->pattern, scratch, value, ret_is, err);
+    *ret_is = slice_equal(matcher->value, value);
+    return 0;
+}
+
+/* The name of a kind of profile is the series' alone (labelrules.h, N6). */
+static bool is_of_series_alone(const struct matcher *matcher)
+{
+    return slice_is(matcher->name, SERIES_NAME_LABEL);
+}
+
+/* Whether the rows of this series can say otherwise (likewise N6). */
+static bool is_open(const struct matcher *matcher, struct slice value)
+{
+    if (is_of_series_alone(matcher))
+        return false;
+    return value.len == 0 ||
+           (slice_is(matcher->name, SERIES_SERVICE_LABEL) && slice_is(value, LABELRULES_OTHER_SERVICES));
+}
+
+int selector_judge(const struct selector *selector, const struct seriesinfo *series, bool has_columns,
+                   struct pattern_scratch *scratch, enum selector_verdict *ret_verdict, struct error *err)
+{
+    enum selector_verdict verdict = SELECTOR_YES;
+
+    for (size_t i = 0; i < selector->matchers.n; i++) {
+        const struct matcher *matcher = &selector->matchers.items[i];
+        struct slice value = seriesinfo_label(series, matcher->name);
+        bool is = false;
+
+        if (has_columns && is_open(matcher, value)) {
+            verdict = SELECTOR_MAYBE;
+            continue;
+        }
+        if (is_asked_for(matcher, value, scratch, &is, err) < 0)
+            return -1;
+        if (is == is_negated(matcher)) {
+            verdict = SELECTOR_NO;
+            break;
+        }
+    }
+    *ret_verdict = verdict;
+    return 0;
+}
+
+/* Looks at the labels of that name; *ret_has says whether there are any. Of several values one is enough. */
+static int look_in(const struct matcher *matcher, const struct selector_label *labels, uint32_t n,
+                   struct pattern_scratch *scratch, bool *ret_has, bool *ret_is, struct error *err)
+{
+    *ret_has = *ret_is = false;
+    for (uint32_t i = 0; i < n && !*ret_is; i++) {
+        if (labels[i].value.len == 0 || !labeltext_is_named(labels[i].name, matcher->name))
+            continue;
+        *ret_has = true;
+        if (is_asked_for(matcher, labels[i].value, scratch, ret_is, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int selector_test(const struct selector *selector, const struct seriesinfo *series,
+                  const struct selector_label *row_labels, uint32_t n_row_labels,
+                  const struct selector_label *sample_labels, uint32_t n_sample_labels, struct pattern_scratch *scratch,
+                  bool *ret_matches, struct error *err)
+{
+    for (size_t i = 0; i < selector->matchers.n; i++) {
+        const struct matcher *matcher = &selector->matchers.items[i];
+        bool has = false, is = false;
+
+        if (!is_of_series_alone(matcher)) {
+            if (look_in(matcher, sample_labels, n_sample_labels, scratch, &has, &is, err) < 0)
+                return -1;
+            if (!has && look_in(matcher, row_labels, n_row_labels, scratch, &has, &is, err) < 0)
+                return -1;
+        }
+        if (!has && is_asked_for(matcher, seriesinfo_label(series, matcher->name), scratch, &is, err) < 0)
+            return -1;
+        if (is == is_negated(matcher)) {
+            *ret_matches = false;
+            return 0;
+        }
+    }
+    *ret_matches = true;
+    return 0;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a selector is made of, and how it is read and written; selector.c matches with it. */
+#pragma once
+
+#include "base/vec.h"
+#include "label/selector.h"
+
+enum matcher_kind { MATCH_EQUAL, MATCH_NOT_EQUAL, MATCH_REGEXP, MATCH_NOT_REGEXP };
+
+struct matcher {
+    enum matcher_kind kind;
+    struct slice name; /* canonical */
+    struct slice value;
+    struct pattern *pattern; /* of the two with expressions */
+};
+
+struct selector {
+    struct slice profile_type;
+    VEC(struct matcher) matchers;
+    struct arena arena; /* what the slices point to */
+};
+
+/* Reads `text` into an empty selector. Errors: as selector_new; then it is to be freed. */
+MUST_CHECK int selectortext_read(struct slice text, struct selector *selector, struct error *err);
+void selectortext_write(const struct selector *selector, struct buffer *out);
