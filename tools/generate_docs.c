@@ -10,6 +10,7 @@
 #include "cli/completion.h"
 #include "cli/manual.h"
 #include "cli/reference.h"
+#include "store/storemetrics.h"
 
 static const struct {
     const char *path;
@@ -87,6 +88,7 @@ static int generate(struct generator *generator, struct error *err)
 int main(int argc, char **argv)
 {
     struct generator generator = { .directory = argc > 1 ? argv[1] : "" };
+    struct storemetrics store;
     struct error err;
     int result;
 
@@ -96,7 +98,9 @@ int main(int argc, char **argv)
     }
     arena_init(&generator.arena, 0);
     buffer_init(&generator.page, 0);
+    storemetrics_init(&store); /* so that the page of metrics has them */
     result = generate(&generator, &err);
+    storemetrics_done(&store);
     if (result < 0)
         fprintf(stderr, "generate_docs: %s\n", err.text);
     buffer_done(&generator.page);

@@ -1,0 +1,708 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/day.h"
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+#include "block/storekey.h"
+#include "store/commit.h"
+
+#include <stdio.h>
+
+enum {
+    MAX_MARKERS = 1 << 20,
+    MAX_TOMBSTONES = 1 << 16,
+    MAX_TENANTS = 1 << 20,
+    /* After a salvage, ids that lost records may have used are left out: a WAL cannot hold as many. */
+    SALVAGE_SKIP = 1 << 22,
+};
+
+/* --- dates --- */
+
+const char *day_name(int64_t time_ns, char ret_name[static DAY_NAME_BYTES])
+{
+    char text[CLOCK_TEXT_BYTES];
+
+    clock_format(time_ns, CLOCK_ZONE_UTC, 0, text);
+    memcpy(ret_name, text, DAY_NAME_BYTES - 1);
+    ret_name[DAY_NAME_BYTES - 1] = '\0';
+    return ret_name;
+}
+
+bool day_parse_name(const char *name, int64_t *ret_start_ns)
+{
+    char text[CLOCK_TEXT_BYTES];
+    struct error err;
+
+    if (strlen(name) != DAY_NAME_BYTES - 1)
+        return false;
+    snprintf(text, sizeof(text), "%sT00:00:00Z", name);
+    return clock_parse(slice_from(text), ret_start_ns, &err) == 0;
+}
+
+void day_damage(struct day *day, const char *what, const struct error *err)
+{
+    /* Relaxed: a count. */
+    atomic_fetch_add_explicit(&day->context->n_damaged, 1, memory_order_relaxed);
+    storemetrics_add(&day->context->metrics, STOREMETRIC_DAMAGED, 1);
+    LOG_EVERY(10, LOG_WARN, "store", "day %s: %s: damaged, skipped: %s", day->name, what, err->text);
+}
+
+void day_stop(struct day *day, const struct error *err)
+{
+    if (day->failure.code == ERR_OK)
+        day->failure = *err;
+    lock_condition_wake_all(&day->committed);
+}
+
+int day_check(const struct day *day, struct error *err)
+{
+    if (day->failure.code == ERR_OK)
+        return 0;
+    *err = day->failure;
+    if (err->code != ERR_FULL)
+        err->code = ERR_CLOSED;
+    return error_wrap(err, "day %s stopped writing", day->name);
+}
+
+/* --- opening --- */
+
+static int load_counters(struct day *day, struct error *err)
+{
+    struct storekey sequence = storekey_counter("sequence"), written = storekey_counter("written"),
+                    deleted = storekey_counter("deleted"), salvaged = storekey_counter("salvaged");
+    struct buffer value;
+    bool is_found;
+    int result;
+
+    buffer_init(&value, 0);
+    result = kv_get(day->kv, KV_DEFAULT, storekey_slice(&sequence), &value, &is_found, err);
+    if (!result && is_found && value.len == 4)
+        day->next_sequence = bytes_get_le32(value.data);
+    buffer_clear(&value);
+    if (!result)
+        result = kv_get(day->kv, KV_DEFAULT, storekey_slice(&written), &value, &is_found, err);
+    if (!result && is_found && value.len == 8)
+        day->written_bytes = bytes_get_le64(value.data);
+    if (!result)
+        result = kv_get(day->kv, KV_DEFAULT, storekey_slice(&deleted), &value, &day->has_deletions, err);
+    if (!result)
+        result = kv_get(day->kv, KV_DEFAULT, storekey_slice(&salvaged), &value, &is_found, err);
+    if (!result && is_found)
+        day->skip_ids = SALVAGE_SKIP;
+    buffer_done(&value);
+    return result;
+}
+
+static int load_tenants(struct day *day, struct error *err)
+{
+    AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
+
+    if (kv_iterator_new(day->kv, KV_DEFAULT, NULL, SLICE("n"), false, &iterator, err) < 0)
+        return -1;
+    for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
+        struct slice name = kv_iterator_value(iterator);
+        struct day_tenant *tenant;
+        uint32_t id;
+
+        if (!storekey_parse_tenant(kv_iterator_key(iterator), &id) || name.len > STORE_TENANT_MAX_BYTES)
+            return error_set(err, ERR_CORRUPT, "the list of tenants is damaged");
+        tenant = VEC_PUSH(&day->tenants, MAX_TENANTS, err);
+        if (!tenant)
+            return -1;
+        tenant->id = id;
+        tenant->name = memory_alloc_zero(name.len + 1, err);
+        if (!tenant->name)
+            return -1;
+        memcpy(tenant->name, name.ptr, name.len);
+    }
+    return kv_iterator_check(iterator, err);
+}
+
+static int load_markers(struct day *day, struct error *err)
+{
+    for (unsigned hour = 0; hour < 24; hour++) {
+        AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
+        struct storekey prefix = storekey_marker((uint8_t)hour, 0);
+
+        if (kv_iterator_new(day->kv, day->block_family, NULL, slice_of(prefix.bytes, prefix.len - 4), false, &iterator,
+                            err) < 0)
+            return -1;
+        for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
+            struct marker marker, *slot;
+            uint32_t number;
+            uint8_t key_hour;
+
+            if (!storekey_parse_marker(kv_iterator_key(iterator), &key_hour, &number))
+                return error_set(err, ERR_CORRUPT, "the key of a marker is damaged");
+            if (marker_decode(kv_iterator_value(iterator), &marker, err) < 0)
+                return -1;
+            marker.hour = key_hour;
+            marker.number = number;
+            slot = VEC_PUSH(&day->markers, MAX_MARKERS, err);
+            if (!slot)
+                return -1;
+            *slot = marker;
+        }
+        if (kv_iterator_check(iterator, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int load_heads(struct day *day, struct error *err)
+{
+    for (uint32_t family = 0; family < kv_families(day->kv); family++) {
+        const char *name = kv_family_name(day->kv, family);
+        struct day_head *head;
+        uint32_t number;
+        uint8_t hour;
+
+        if (!name || !storekey_parse_head_name(name, &hour, &number))
+            continue;
+        head = VEC_PUSH(&day->heads, UINT32_MAX, err);
+        if (!head)
+            return -1;
+        head->hour = hour;
+        head->number = number;
+        head->family = family;
+        for (size_t i = 0; i < day->markers.n; i++)
+            head->is_covered |= day->markers.items[i].hour == hour && day->markers.items[i].head == number;
+    }
+    return 0;
+}
+
+static int load_tombstones(struct day *day, struct error *err)
+{
+    AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
+
+    if (kv_iterator_new(day->kv, KV_DEFAULT, NULL, SLICE("t"), false, &iterator, err) < 0)
+        return -1;
+    for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
+        struct tombstone *tombstone;
+        uint32_t tenant, number;
+
+        if (!storekey_parse_tombstone(kv_iterator_key(iterator), &tenant, &number))
+            return error_set(err, ERR_CORRUPT, "the key of a tombstone is damaged");
+        tombstone = VEC_PUSH(&day->tombstones, MAX_TOMBSTONES, err);
+        if (!tombstone)
+            return -1;
+        if (tombstone_decode(kv_iterator_value(iterator), tombstone, err) < 0)
+            return -1;
+        tombstone->tenant = tenant;
+        tombstone->number = number;
+    }
+    return kv_iterator_check(iterator, err);
+}
+
+/* Copies the WAL files of a damaged day, so that a person can still look at them. */
+static int set_wal_aside(const struct day *day, const char *quarantine_dir, struct error *err)
+{
+    struct arena arena;
+    struct fs_listing listing;
+    struct buffer content;
+    int result;
+
+    arena_init(&arena, 0);
+    buffer_init(&content, 0);
+    result = fs_list(day->path, &arena, &listing, err);
+    for (size_t i = 0; !result && i < listing.n; i++) {
+        const char *name = listing.names[i], *from, *to;
+        size_t len = strlen(name);
+
+        if (len < 5 || strcmp(name + len - 4, ".log") != 0)
+            continue;
+        buffer_clear(&content);
+        from = arena_printf(&arena, err, "%s/%s", day->path, name);
+        to = from ? arena_printf(&arena, err, "%s/%s-%s", quarantine_dir, day->name, name) : NULL;
+        if (!to || fs_make_directories(quarantine_dir, 0700, err) < 0 || fs_read_file(from, 0, &content, err) < 0 ||
+            fs_write_file(to, buffer_slice(&content), err) < 0)
+            result = -1;
+    }
+    buffer_done(&content);
+    arena_done(&arena);
+    return result;
+}
+
+/* From now on each opening leaves ids out: nobody knows up to where those of the lost records went. */
+static int note_salvage(struct day *day, struct error *err)
+{
+    struct storekey key = storekey_counter("salvaged");
+    struct kv_batch *batch;
+    int result;
+
+    if (kv_batch_new(&batch, err) < 0)
+        return -1;
+    kv_batch_put(batch, day->kv, KV_DEFAULT, storekey_slice(&key), slice_of("", 0));
+    result = kv_write(day->kv, batch, true, err);
+    kv_batch_free(batch);
+    return result;
+}
+
+static int open_database(struct day *day, const char *quarantine_dir, struct error *err)
+{
+    struct kv_options options = { .mode = day->mode, .memtable_bytes = day->context->memtable_bytes };
+    char secondary[4096];
+    int result;
+
+    if (day->mode == KV_SECONDARY) {
+        snprintf(secondary, sizeof(secondary), "%s/secondary-%s", day->context->scratch_dir, day->name);
+        if (fs_make_directories(secondary, 0700, err) < 0)
+            return -1;
+        options.secondary_dir = secondary;
+    }
+    result = kv_open(day->context->kv, day->path, &options, &day->kv, err);
+    if (!result || err->code != ERR_CORRUPT || day->mode != KV_WRITE || !quarantine_dir)
+        return result;
+    log_warn("store", "day %s: its write-ahead log is damaged; keeping a copy in '%s' and taking what can be read: %s",
+             day->name, quarantine_dir, err->text);
+    if (set_wal_aside(day, quarantine_dir, err) < 0)
+        return -1;
+    options.recovery = KV_SALVAGE;
+    if (kv_open(day->context->kv, day->path, &options, &day->kv, err) < 0)
+        return -1;
+    atomic_fetch_add_explicit(&day->context->n_damaged, 1, memory_order_relaxed);
+    return note_salvage(day, err);
+}
+
+static int load(struct day *day, struct error *err)
+{
+    day->block_family = kv_family_find(day->kv, DAY_BLOCK_FAMILY);
+    if (day->block_family == KV_NO_FAMILY)
+        return error_set(err, ERR_CORRUPT, "the family '%s' is missing", DAY_BLOCK_FAMILY);
+    if (load_counters(day, err) < 0 || load_tenants(day, err) < 0 || load_markers(day, err) < 0 ||
+        load_heads(day, err) < 0 || load_tombstones(day, err) < 0)
+        return -1;
+    if (day->skip_ids)
+        day->next_sequence += SALVAGE_SKIP;
+    if (day->mode != KV_WRITE)
+        return 0;
+    if (idcache_init(&day->idcache, day->context->idcache_bytes, err) < 0 || kv_batch_new(&day->group.batch, err) < 0 ||
+        kv_batch_new(&day->group.spare, err) < 0)
+        return -1;
+    /* RocksDB syncs what is in its directory, but not the name of the directory itself. */
+    if (fs_sync_parent(day->path, err) < 0)
+        return -1;
+    return day_drop_covered(day, err);
+}
+
+int day_open(struct day_context *context, const char *path, const char *name, enum kv_mode mode,
+             const char *quarantine_dir, struct day **ret_day, struct error *err)
+{
+    struct day *day = MEMORY_NEW(struct day, err);
+
+    if (!day)
+        return -1;
+    day->context = context;
+    day->mode = mode;
+    snprintf(day->name, sizeof(day->name), "%s", name);
+    lock_mutex_init(&day->work, LOCK_STORE_WORK);
+    lock_mutex_init(&day->lock, LOCK_STORE_DAY);
+    lock_condition_init(&day->committed);
+    hash_set_init(&day->group.ids, 0);
+    hash_set_init(&day->group.spare_ids, 0);
+    buffer_init(&day->group.scratch, 0);
+    day->group.open = 1;
+    day->path = memory_alloc(strlen(path) + 1, err);
+    if (!day->path)
+        goto fail;
+    strcpy(day->path, path);
+    if (!day_parse_name(name, &day->start_ns)) {
+        error_set(err, ERR_INVALID, "'%s' is no date", name);
+        goto fail;
+    }
+    if (open_database(day, quarantine_dir, err) < 0 || load(day, err) < 0) {
+        error_wrap(err, "opening day '%s'", path);
+        goto fail;
+    }
+    *ret_day = day;
+    return 0;
+fail:
+    day_close(day);
+    return -1;
+}
+
+static void tenant_done(struct day_tenant *tenant)
+{
+    if (tenant->is_loaded)
+        dictionary_done(&tenant->dictionary);
+    hash_set_done(&tenant->series);
+    hash_set_done(&tenant->groups);
+    VEC_DONE(&tenant->series_ids);
+    VEC_DONE(&tenant->group_ids);
+    memory_free(tenant->name);
+}
+
+/* What is in files need not be read from the WAL again when the day is opened the next time. */
+static void flush(struct day *day)
+{
+    struct error err;
+
+    if (!day->kv || day->mode != KV_WRITE || day->failure.code != ERR_OK || !day->group.batch)
+        return;
+    if (day_count_written(day, 0, &err) < 0 || kv_flush(day->kv, KV_NO_FAMILY, &err) < 0)
+        log_warn("store", "day %s: closing: %s", day->name, err.text);
+}
+
+void day_close(struct day *day)
+{
+    if (!day)
+        return;
+    flush(day);
+    for (size_t i = 0; i < day->tenants.n; i++)
+        tenant_done(&day->tenants.items[i]);
+    for (size_t i = 0; i < day->tombstones.n; i++)
+        tombstone_done(&day->tombstones.items[i]);
+    VEC_DONE(&day->tenants);
+    VEC_DONE(&day->heads);
+    VEC_DONE(&day->markers);
+    VEC_DONE(&day->tombstones);
+    kv_batch_free(day->group.batch);
+    kv_batch_free(day->group.spare);
+    hash_set_done(&day->group.ids);
+    hash_set_done(&day->group.spare_ids);
+    buffer_done(&day->group.scratch);
+    idcache_done(&day->idcache);
+    kv_close(day->kv);
+    lock_condition_done(&day->committed);
+    lock_mutex_done(&day->lock);
+    lock_mutex_done(&day->work);
+    memory_free(day->path);
+    memory_free(day);
+}
+
+/* --- tenants --- */
+
+static struct day_tenant *find_tenant(struct day *day, struct slice name)
+{
+    for (size_t i = 0; i < day->tenants.n; i++)
+        if (slice_equal(slice_from(day->tenants.items[i].name), name))
+            return &day->tenants.items[i];
+    return NULL;
+}
+
+uint32_t day_find_tenant(struct day *day, struct slice name)
+{
+    struct day_tenant *tenant;
+
+    LOCK_SCOPE(&day->lock);
+    tenant = find_tenant(day, name);
+    return tenant ? tenant->id : 0;
+}
+
+static struct day_tenant *new_tenant(struct day *day, struct slice name, struct error *err)
+{
+    struct day_tenant *tenant;
+    struct storekey key;
+    uint32_t id = 1;
+
+    for (size_t i = 0; i < day->tenants.n; i++)
+        id = MAX(id, day->tenants.items[i].id + 1);
+    tenant = VEC_PUSH(&day->tenants, MAX_TENANTS, err);
+    if (!tenant)
+        return NULL;
+    tenant->name = memory_alloc_zero(name.len + 1, err);
+    if (!tenant->name) {
+        day->tenants.n--;
+        return NULL;
+    }
+    memcpy(tenant->name, name.ptr, name.len);
+    tenant->id = id;
+    key = storekey_tenant(id);
+    kv_batch_put(day->group.batch, day->kv, KV_DEFAULT, storekey_slice(&key), name);
+    return tenant;
+}
+
+static int add_known_series(struct day *day, struct day_tenant *tenant, uint32_t id, const struct seriesinfo *info,
+                            struct error *err)
+{
+    struct hash128 hash = seriesinfo_hash(info, day->context->seed);
+    struct hash128 group_hash = seriesinfo_group_hash(info, day->context->seed);
+    struct day_series *series;
+    uint32_t place, *group;
+    bool is_new;
+
+    tenant->next_series = MAX(tenant->next_series, id + 1);
+    if (hash_set_add(&tenant->series, hash, &place, &is_new, err) < 0)
+        return -1;
+    if (is_new) {
+        series = VEC_PUSH(&tenant->series_ids, UINT32_MAX, err);
+        if (!series)
+            return -1;
+        *series = (struct day_series){ id, info->group };
+    }
+    if (hash_set_add(&tenant->groups, group_hash, &place, &is_new, err) < 0)
+        return -1;
+    if (is_new) {
+        group = VEC_PUSH(&tenant->group_ids, UINT32_MAX, err);
+        if (!group)
+            return -1;
+        *group = info->group;
+    }
+    return 0;
+}
+
+static int load_series(struct day *day, struct day_tenant *tenant, struct error *err)
+{
+    AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
+    struct storekey prefix = storekey_series(tenant->id, 0);
+    struct arena arena;
+    int result = 0;
+
+    tenant->next_series = 1;
+    if (kv_iterator_new(day->kv, KV_DEFAULT, NULL, slice_of(prefix.bytes, prefix.len - 4), false, &iterator, err) < 0)
+        return -1;
+    arena_init(&arena, 0);
+    for (; !result && kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
+        struct seriesinfo info;
+        uint32_t tenant_id, id;
+
+        arena_reset(&arena);
+        if (!storekey_parse_series(kv_iterator_key(iterator), &tenant_id, &id))
+            result = error_set(err, ERR_CORRUPT, "the key of a series is damaged");
+        else if (seriesinfo_decode(kv_iterator_value(iterator), &arena, &info, err) < 0) {
+            if (err->code == ERR_CORRUPT) {
+                /* Its rows can be read by nobody; the id stays taken. */
+                day_damage(day, "series", err);
+                tenant->next_series = MAX(tenant->next_series, id + 1);
+            } else
+                result = -1;
+        } else
+            result = add_known_series(day, tenant, id, &info, err);
+    }
+    arena_done(&arena);
+    if (!result)
+        result = kv_iterator_check(iterator, err);
+    tenant->next_series += day->skip_ids;
+    return result;
+}
+
+struct day_tenant *day_tenant_for_write(struct day *day, struct slice name, struct error *err)
+{
+    struct day_tenant *tenant = find_tenant(day, name);
+
+    if (!tenant)
+        tenant = new_tenant(day, name, err);
+    if (!tenant)
+        return NULL;
+    tenant->used_mono_ns = clock_mono_ns();
+    if (tenant->is_loaded)
+        return tenant;
+    hash_set_done(&tenant->series);
+    hash_set_done(&tenant->groups);
+    VEC_DONE(&tenant->series_ids);
+    VEC_DONE(&tenant->group_ids);
+    if (load_series(day, tenant, err) < 0)
+        return NULL;
+    if (dictionary_init(&tenant->dictionary, day->kv, tenant->id, day->context->seed, &day->context->hashes,
+                        &day->idcache, day->skip_ids, err) < 0) {
+        dictionary_done(&tenant->dictionary);
+        return NULL;
+    }
+    tenant->is_loaded = true;
+    return tenant;
+}
+
+void day_unload_idle(struct day *day, int64_t idle_since_mono_ns)
+{
+    LOCK_SCOPE(&day->lock);
+    for (size_t i = 0; i < day->tenants.n; i++) {
+        struct day_tenant *tenant = &day->tenants.items[i];
+
+        if (tenant->is_loaded && tenant->used_mono_ns < idle_since_mono_ns && !tenant->dictionary.has_pending)
+            dictionary_unload(&tenant->dictionary);
+    }
+}
+
+/* --- writing small things --- */
+
+int day_sync(struct day *day, struct error *err)
+{
+    return kv_sync(day->kv, err);
+}
+
+uint64_t day_written_bytes(struct day *day)
+{
+    struct kv_io io = day->mode == KV_WRITE ? kv_io(day->kv) : (struct kv_io){ 0 };
+
+    LOCK_SCOPE(&day->lock);
+    return day->written_bytes + io.wal_bytes + io.flush_bytes + io.compaction_bytes;
+}
+
+int day_count_written(struct day *day, uint64_t bytes, struct error *err)
+{
+    struct storekey key = storekey_counter("written");
+    struct kv_batch *batch;
+    char value[8];
+    int result;
+
+    if (kv_batch_new(&batch, err) < 0)
+        return -1;
+    lock_mutex_acquire(&day->lock);
+    day->written_bytes += bytes;
+    lock_mutex_release(&day->lock);
+    bytes_put_le64(value, day_written_bytes(day));
+    kv_batch_put(batch, day->kv, KV_DEFAULT, storekey_slice(&key), slice_of(value, sizeof(value)));
+    result = kv_write(day->kv, batch, false, err);
+    kv_batch_free(batch);
+    return result;
+}
+
+int day_delete(struct day *day, struct slice tenant_name, const struct selector *selector, int64_t from_ns,
+               int64_t until_ns, struct error *err)
+{
+    struct tombstone *tombstone;
+    struct buffer text, value;
+    struct storekey key;
+    uint32_t number = 1;
+    struct day_tenant *tenant;
+    int result = -1;
+
+    LOCK_SCOPE(&day->lock);
+    tenant = find_tenant(day, tenant_name);
+    if (!tenant)
+        return 0;
+    /* Rows that are on their way have lower sequences and count as written before. */
+    for (size_t i = 0; i < day->tombstones.n; i++)
+        number = MAX(number, day->tombstones.items[i].number + 1);
+    for (size_t i = 0; i < day->markers.n; i++)
+        number = MAX(number, day->markers.items[i].tombstone);
+    tombstone = VEC_PUSH(&day->tombstones, MAX_TOMBSTONES, err);
+    if (!tombstone)
+        return -1;
+    *tombstone = (struct tombstone){ .tenant = tenant->id,
+                                     .number = number,
+                                     .sequence = day->next_sequence,
+                                     .from_ns = from_ns,
+                                     .until_ns = until_ns,
+                                     .made_ns = clock_now_ns() };
+    buffer_init(&text, 0);
+    buffer_init(&value, 0);
+    if (selector)
+        selector_text(selector, &text);
+    if (buffer_check(&text, err) == 0 &&
+        (!selector || selector_new(buffer_slice(&text), &tombstone->selector, err) == 0)) {
+        tombstone_encode(tombstone, &value);
+        key = storekey_tombstone(tenant->id, number);
+        result = buffer_check(&value, err);
+        if (!result) {
+            kv_batch_put(day->group.batch, day->kv, KV_DEFAULT, storekey_slice(&key), buffer_slice(&value));
+            key = storekey_counter("deleted");
+            kv_batch_put(day->group.batch, day->kv, KV_DEFAULT, storekey_slice(&key), slice_of("", 0));
+            day->has_deletions = true;
+            result = commit_wait(day, day->group.open, err);
+        }
+    }
+    /* Readers may have copied it already; without effect it stays in memory until the day is closed. Others may stand
+     * behind it by now. */
+    for (size_t i = 0; i < day->tombstones.n && result < 0; i++)
+        if (day->tombstones.items[i].number == number)
+            day->tombstones.items[i].sequence = 0;
+    buffer_done(&text);
+    buffer_done(&value);
+    return result;
+}
+
+/* --- views --- */
+
+/* Whether a later marker of the hour took the place of this one. */
+static bool is_replaced(const struct day *day, const struct marker *marker)
+{
+    for (size_t i = 0; i < day->markers.n; i++)
+        if (day->markers.items[i].hour == marker->hour && marker->number < day->markers.items[i].replaces_below)
+            return true;
+    return false;
+}
+
+static int fill_view(struct day_view *view, uint32_t tenant, struct error *err)
+{
+    struct day *day = view->day;
+
+    if (VEC_RESERVE(&view->heads, day->heads.n, UINT32_MAX, err) < 0 ||
+        VEC_RESERVE(&view->head_copies, day->heads.n, UINT32_MAX, err) < 0 ||
+        VEC_RESERVE(&view->markers, day->markers.n, MAX_MARKERS, err) < 0 ||
+        VEC_RESERVE(&view->tombstones, day->tombstones.n, MAX_TOMBSTONES, err) < 0)
+        return -1;
+    if (day->mode == KV_WRITE && kv_snapshot_new(day->kv, &view->snapshot, err) < 0)
+        return -1;
+    view->has_deletions = day->has_deletions;
+    for (size_t i = 0; i < day->heads.n; i++) {
+        struct day_head *head = &day->heads.items[i];
+
+        if (head->is_covered || head->family == KV_NO_FAMILY)
+            continue;
+        head->n_readers++;
+        view->heads.items[view->heads.n++] = (uint32_t)i;
+        view->head_copies.items[view->head_copies.n++] = *head;
+    }
+    for (size_t i = 0; i < day->markers.n; i++)
+        if (!is_replaced(day, &day->markers.items[i]))
+            view->markers.items[view->markers.n++] = day->markers.items[i];
+    for (size_t i = 0; i < day->tombstones.n; i++)
+        if (!tenant || day->tombstones.items[i].tenant == tenant)
+            view->tombstones.items[view->tombstones.n++] = day->tombstones.items[i];
+    return 0;
+}
+
+int day_view_open(struct day *day, uint32_t tenant, struct day_view *view, struct error *err)
+{
+    int result;
+
+    *view = (struct day_view){ .day = day };
+    lock_mutex_acquire(&day->lock);
+    day->n_views++;
+    result = fill_view(view, tenant, err);
+    lock_mutex_release(&day->lock);
+    if (result < 0)
+        day_view_close(view);
+    return result;
+}
+
+void day_view_close(struct day_view *view)
+{
+    struct day *day = view->day;
+
+    if (!day)
+        return;
+    kv_snapshot_free(view->snapshot);
+    lock_mutex_acquire(&day->lock);
+    for (size_t i = 0; i < view->heads.n; i++)
+        day->heads.items[view->heads.items[i]].n_readers--;
+    day->n_views--;
+    lock_mutex_release(&day->lock);
+    VEC_DONE(&view->heads);
+    VEC_DONE(&view->head_copies);
+    VEC_DONE(&view->markers);
+    VEC_DONE(&view->tombstones);
+    *view = (struct day_view){ 0 };
+}
+
+bool day_view_has_block(const struct day_view *view, uint8_t hour, uint32_t number)
+{
+    for (size_t i = 0; i < view->markers.n; i++)
+        if (view->markers.items[i].hour == hour && view->markers.items[i].number == number)
+            return true;
+    return false;
+}
+
+/* Places of heads stay what they are, since views hold them: a dropped one keeps its row. */
+int day_drop_covered(struct day *day, struct error *err)
+{
+    for (size_t i = 0;; i++) {
+        uint32_t family = KV_NO_FAMILY;
+
+        lock_mutex_acquire(&day->lock);
+        if (i >= day->heads.n) {
+            lock_mutex_release(&day->lock);
+            return 0;
+        }
+        if (day->heads.items[i].is_covered && !day->heads.items[i].n_readers) {
+            family = day->heads.items[i].family;
+            day->heads.items[i].family = KV_NO_FAMILY;
+        }
+        lock_mutex_release(&day->lock);
+        if (family != KV_NO_FAMILY && kv_family_drop(day->kv, family, err) < 0)
+            return -1;
+    }
+}

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/dayset.h"
+
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum {
+    PATH_BYTES = 4096,
+    MAX_OPEN_DAYS = 10,
+    WAIT_SECONDS = 10,
+    MAX_DAYS = 1 << 20,
+};
+
+void dayset_init(struct dayset *dayset, struct day_context *context, const char *directory, const char *quarantine_dir,
+                 const char *trash_dir, bool is_read_only)
+{
+    *dayset = (struct dayset){ .context = context,
+                               .directory = directory,
+                               .quarantine_dir = quarantine_dir,
+                               .trash_dir = trash_dir,
+                               .is_read_only = is_read_only };
+    lock_mutex_init(&dayset->lock, LOCK_STORE_DAYS);
+    lock_condition_init(&dayset->changed);
+}
+
+void dayset_done(struct dayset *dayset)
+{
+    for (size_t i = 0; i < dayset->slots.n; i++)
+        day_close(dayset->slots.items[i].day);
+    VEC_DONE(&dayset->slots);
+    lock_condition_done(&dayset->changed);
+    lock_mutex_done(&dayset->lock);
+}
+
+void dayset_path(const struct dayset *dayset, int64_t start_ns, char *path, size_t size)
+{
+    char name[DAY_NAME_BYTES];
+
+    snprintf(path, size, "%s/%s", dayset->directory, day_name(start_ns, name));
+}
+
+static bool exists(const struct dayset *dayset, int64_t start_ns)
+{
+    char path[PATH_BYTES];
+    struct stat info;
+    struct error err;
+
+    dayset_path(dayset, start_ns, path, sizeof(path));
+    return fs_stat(path, &info, &err) == 0;
+}
+
+/* --- slots; under the lock --- */
+
+static struct dayset_slot *find_slot(struct dayset *dayset, int64_t start_ns)
+{
+    for (size_t i = 0; i < dayset->slots.n; i++)
+        if (dayset->slots.items[i].start_ns == start_ns)
+            return &dayset->slots.items[i];
+    return NULL;
+}
+
+static void remove_slot(struct dayset *dayset, int64_t start_ns)
+{
+    struct dayset_slot *slot = find_slot(dayset, start_ns);
+
+    if (slot)
+        *slot = dayset->slots.items[--dayset->slots.n];
+}
+
+/* Waits for the slot to change. Those who need the day for themselves are counted, so that readers who come one behind
+ * the other cannot keep them waiting. */
+static int wait_change(struct dayset *dayset, int64_t deadline_ns, int64_t start_ns, bool is_reader, struct error *err)
+{
+    struct dayset_slot *slot = find_slot(dayset, start_ns);
+    char name[DAY_NAME_BYTES];
+    bool has_changed;
+
+    if (slot && !is_reader)
+        slot->n_waiting++;
+    has_changed = lock_condition_wait_until(&dayset->changed, &dayset->lock, deadline_ns);
+    slot = find_slot(dayset, start_ns);
+    if (slot && !is_reader && slot->n_waiting && !--slot->n_waiting)
+        lock_condition_wake_all(&dayset->changed);
+    if (has_changed)
+        return 0;
+    return error_set(err, ERR_BUSY, "day %s is still in use after %d seconds", day_name(start_ns, name), WAIT_SECONDS);
+}
+
+/* --- opening --- */
+
+static enum kv_mode choose_mode(const struct dayset *dayset, int64_t start_ns, enum dayset_use use)
+{
+    if (dayset->is_read_only)
+        return KV_SECONDARY;
+    if (use != DAYSET_READ || start_ns + 2 * DAY_NS > clock_now_ns())
+        return KV_WRITE;
+    return KV_READ_ONLY;
+}
+
+static int move_aside(struct dayset *dayset, int64_t start_ns, struct error *err)
+{
+    char from[PATH_BYTES], to[PATH_BYTES], name[DAY_NAME_BYTES];
+    struct stat info;
+    struct error none;
+
+    dayset_path(dayset, start_ns, from, sizeof(from));
+    if (fs_make_directories(dayset->quarantine_dir, 0700, err) < 0)
+        return -1;
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(to, sizeof(to), "%s/%s-%u", dayset->quarantine_dir, day_name(start_ns, name), i);
+        if (fs_stat(to, &info, &none) < 0)
+            break;
+    }
+    if (rename(from, to) < 0)
+        return error_set_errno(err, errno, "setting '%s' aside", from);
+    if (fs_sync_parent(from, err) < 0 || fs_sync_parent(to, err) < 0)
+        return -1;
+    atomic_fetch_add_explicit(&dayset->n_set_aside, 1, memory_order_relaxed);
+    storemetrics_add(&dayset->context->metrics, STOREMETRIC_DAYS_SET_ASIDE, 1);
+    log_error("store", "day %s was set aside as '%s'", name, to);
+    return 0;
+}
+
+static int open_day(struct dayset *dayset, int64_t start_ns, enum dayset_use use, struct day **ret_day,
+                    struct error *err)
+{
+    enum kv_mode mode = choose_mode(dayset, start_ns, use);
+    char path[PATH_BYTES], name[DAY_NAME_BYTES];
+
+    dayset_path(dayset, start_ns, path, sizeof(path));
+    day_name(start_ns, name);
+    if (mode != KV_WRITE) {
+        if (day_open(dayset->context, path, name, mode, NULL, ret_day, err) == 0)
+            return 0;
+        if (err->code != ERR_CORRUPT || dayset->is_read_only)
+            return -1;
+    }
+    /* Opened for writing, a day of which only the write-ahead log is damaged can be salvaged. */
+    if (day_open(dayset->context, path, name, KV_WRITE, dayset->quarantine_dir, ret_day, err) == 0)
+        return 0;
+    if (err->code != ERR_CORRUPT)
+        return -1;
+    log_error("store", "day %s cannot be opened: %s", name, err->text);
+    if (move_aside(dayset, start_ns, err) < 0)
+        return -1;
+    *ret_day = NULL;
+    if (use != DAYSET_CREATE)
+        return 0;
+    return day_open(dayset->context, path, name, KV_WRITE, NULL, ret_day, err);
+}
+
+static bool is_fit(const struct dayset *dayset, struct day *day, enum dayset_use use)
+{
+    bool has_failed;
+
+    if (use == DAYSET_READ)
+        return true;
+    lock_mutex_acquire(&day->lock);
+    has_failed = day->failure.code != ERR_OK;
+    lock_mutex_release(&day->lock);
+    return day->mode == KV_WRITE && !has_failed;
+}
+
+/* The least recently used day that nobody uses and that may go, taken out of the list; NULL if there are not
+ * too many. */
+static struct day *take_excess(struct dayset *dayset)
+{
+    struct dayset_slot *oldest = NULL;
+    struct day *day;
+
+    if (dayset->slots.n <= MAX_OPEN_DAYS)
+        return NULL;
+    for (size_t i = 0; i < dayset->slots.n; i++) {
+        struct dayset_slot *slot = &dayset->slots.items[i];
+
+        if (slot->is_busy || !slot->day || slot->day->n_users || slot->start_ns + 2 * DAY_NS > clock_now_ns())
+            continue;
+        if (!oldest || slot->day->used_mono_ns < oldest->day->used_mono_ns)
+            oldest = slot;
+    }
+    if (!oldest)
+        return NULL;
+    /* Closing happens outside the lock; until then nobody may open it a second time. */
+    oldest->is_busy = true;
+    day = oldest->day;
+    return day;
+}
+
+static void close_taken(struct dayset *dayset, struct day *day)
+{
+    int64_t start_ns;
+
+    if (!day)
+        return;
+    start_ns = day->start_ns;
+    day_close(day);
+    lock_mutex_acquire(&dayset->lock);
+    remove_slot(dayset, start_ns);
+    lock_condition_wake_all(&dayset->changed);
+    lock_mutex_release(&dayset->lock);
+}
+
+/* The slot is ours (is_busy): puts the day into it, or removes it. Takes the lock. */
+static int fill_slot(struct dayset *dayset, int64_t start_ns, enum dayset_use use, struct day *old,
+                     struct day **ret_day, struct error *err)
+{
+    struct day *day = NULL, *excess = NULL;
+    struct dayset_slot *slot;
+    int result;
+
+    day_close(old);
+    result = open_day(dayset, start_ns, use, &day, err);
+    lock_mutex_acquire(&dayset->lock);
+    if (result < 0 || !day)
+        remove_slot(dayset, start_ns);
+    else {
+        slot = find_slot(dayset, start_ns);
+        slot->day = day;
+        slot->is_busy = false;
+        day->n_users = 1;
+        day->used_mono_ns = clock_mono_ns();
+        excess = take_excess(dayset);
+    }
+    lock_condition_wake_all(&dayset->changed);
+    lock_mutex_release(&dayset->lock);
+    close_taken(dayset, excess);
+    *ret_day = day;
+    return result;
+}
+
+int dayset_acquire(struct dayset *dayset, int64_t start_ns, enum dayset_use use, struct day **ret_day,
+                   struct error *err)
+{
+    int64_t deadline_ns = lock_deadline_ns(WAIT_SECONDS * CLOCK_NS_PER_SECOND);
+    struct dayset_slot *slot;
+    struct day *old = NULL;
+
+    *ret_day = NULL;
+    lock_mutex_acquire(&dayset->lock);
+    for (;;) {
+        slot = find_slot(dayset, start_ns);
+        if (!slot)
+            break;
+        if (!slot->is_busy && is_fit(dayset, slot->day, use) && (use != DAYSET_READ || !slot->n_waiting)) {
+            slot->day->n_users++;
+            slot->day->used_mono_ns = clock_mono_ns();
+            *ret_day = slot->day;
+            lock_mutex_release(&dayset->lock);
+            return 0;
+        }
+        if (!slot->is_busy && !slot->day->n_users && !is_fit(dayset, slot->day, use)) {
+            old = slot->day;
+            storemetrics_add(&dayset->context->metrics, STOREMETRIC_DAYS_REOPENED, old->failure.code != ERR_OK);
+            slot->day = NULL;
+            slot->is_busy = true;
+            lock_mutex_release(&dayset->lock);
+            return fill_slot(dayset, start_ns, use, old, ret_day, err);
+        }
+        if (wait_change(dayset, deadline_ns, start_ns, use == DAYSET_READ, err) < 0) {
+            lock_mutex_release(&dayset->lock);
+            return -1;
+        }
+    }
+    if (use != DAYSET_CREATE && !exists(dayset, start_ns)) {
+        lock_mutex_release(&dayset->lock);
+        return 0;
+    }
+    slot = VEC_PUSH(&dayset->slots, MAX_DAYS, err);
+    if (slot)
+        *slot = (struct dayset_slot){ .start_ns = start_ns, .is_busy = true };
+    lock_mutex_release(&dayset->lock);
+    return slot ? fill_slot(dayset, start_ns, use, NULL, ret_day, err) : -1;
+}
+
+void dayset_release(struct dayset *dayset, struct day *day)
+{
+    if (!day)
+        return;
+    lock_mutex_acquire(&dayset->lock);
+    day->n_users--;
+    day->used_mono_ns = clock_mono_ns();
+    if (!day->n_users)
+        lock_condition_wake_all(&dayset->changed);
+    lock_mutex_release(&dayset->lock);
+}
+
+/* --- all of them --- */
+
+int dayset_list(struct dayset *dayset, struct arena *arena, struct dayset_list *ret_list, struct error *err)
+{
+    struct fs_listing listing;
+    struct dayset_list list = { 0 };
+
+    if (fs_list(dayset->directory, arena, &listing, err) < 0) {
+        if (err->code != ERR_NOT_FOUND)
+            return -1;
+        *ret_list = list;
+        return 0;
+    }
+    list.starts_ns = ARENA_ARRAY(arena, int64_t, listing.n, err);
+    if (!list.starts_ns)
+        return -1;
+    for (size_t i = 0; i < listing.n; i++)
+        if (day_parse_name(listing.names[i], &list.starts_ns[list.n]))
+            list.n++;
+    *ret_list = list;
+    return 0;
+}
+
+void dayset_close_idle(struct dayset *dayset, int64_t idle_since_mono_ns, int64_t keep_from_ns)
+{
+    for (;;) {
+        struct day *day = NULL;
+
+        lock_mutex_acquire(&dayset->lock);
+        for (size_t i = 0; i < dayset->slots.n && !day; i++) {
+            struct dayset_slot *slot = &dayset->slots.items[i];
+
+            if (slot->is_busy || slot->start_ns >= keep_from_ns || slot->day->n_users ||
+                slot->day->used_mono_ns > idle_since_mono_ns)
+                continue;
+            slot->is_busy = true;
+            day = slot->day;
+        }
+        lock_mutex_release(&dayset->lock);
+        if (!day)
+            return;
+        close_taken(dayset, day);
+    }
+}
+
+uint32_t dayset_n_open(struct dayset *dayset)
+{
+    LOCK_SCOPE(&dayset->lock);
+    return (uint32_t)dayset->slots.n;
+}
+
+/* Waits until nobody uses the day, closes it, and keeps its slot busy so that nobody opens it. Releases the lock. */
+static int seize(struct dayset *dayset, int64_t start_ns, struct error *err)
+{
+    int64_t deadline_ns = lock_deadline_ns(WAIT_SECONDS * CLOCK_NS_PER_SECOND);
+    struct dayset_slot *slot;
+    struct day *day = NULL;
+
+    lock_mutex_acquire(&dayset->lock);
+    while ((slot = find_slot(dayset, start_ns)) && (slot->is_busy || slot->day->n_users))
+        if (wait_change(dayset, deadline_ns, start_ns, false, err) < 0) {
+            lock_mutex_release(&dayset->lock);
+            return -1;
+        }
+    if (!slot) {
+        slot = VEC_PUSH(&dayset->slots, MAX_DAYS, err);
+        if (!slot) {
+            lock_mutex_release(&dayset->lock);
+            return -1;
+        }
+        slot->start_ns = start_ns;
+    }
+    day = slot->day;
+    slot->day = NULL;
+    slot->is_busy = true;
+    lock_mutex_release(&dayset->lock);
+    day_close(day);
+    return 0;
+}
+
+static void let_go(struct dayset *dayset, int64_t start_ns)
+{
+    lock_mutex_acquire(&dayset->lock);
+    remove_slot(dayset, start_ns);
+    lock_condition_wake_all(&dayset->changed);
+    lock_mutex_release(&dayset->lock);
+}
+
+int dayset_drop(struct dayset *dayset, int64_t start_ns, struct error *err)
+{
+    char from[PATH_BYTES], to[PATH_BYTES], name[DAY_NAME_BYTES];
+    int result = 0;
+
+    if (seize(dayset, start_ns, err) < 0)
+        return -1;
+    dayset_path(dayset, start_ns, from, sizeof(from));
+    snprintf(to, sizeof(to), "%s/dropped-%s", dayset->trash_dir, day_name(start_ns, name));
+    /* The rename is the drop; removing the files may take a while, and is repeated at the next start if need be. */
+    if (fs_remove_tree(to, err) < 0)
+        result = -1;
+    else if (rename(from, to) < 0 && errno != ENOENT)
+        result = error_set_errno(err, errno, "dropping '%s'", from);
+    let_go(dayset, start_ns);
+    return result < 0 ? -1 : fs_remove_tree(to, err);
+}
+
+int dayset_set_aside(struct dayset *dayset, int64_t start_ns, struct error *err)
+{
+    int result;
+
+    if (seize(dayset, start_ns, err) < 0)
+        return -1;
+    result = move_aside(dayset, start_ns, err);
+    let_go(dayset, start_ns);
+    return result;
+}
+
+/* Tells once about a day that cannot be read, and goes on without it. */
+static void skip_day(struct dayset *dayset, int64_t start_ns, const struct error *err)
+{
+    char name[DAY_NAME_BYTES];
+
+    atomic_fetch_add_explicit(&dayset->context->n_damaged, 1, memory_order_relaxed);
+    LOG_EVERY(10, LOG_ERROR, "store", "day %s cannot be read and is left out: %s", day_name(start_ns, name), err->text);
+}
+
+int dayset_each(struct dayset *dayset, int64_t from_ns, int64_t until_ns, enum dayset_use use,
+                int (*visit)(void *context, struct day *day, struct error *err), void *context, struct error *err)
+{
+    struct dayset_list list;
+    struct arena arena;
+    int result;
+
+    arena_init(&arena, 0);
+    result = dayset_list(dayset, &arena, &list, err);
+    for (size_t i = 0; !result && i < list.n; i++) {
+        struct day *day;
+
+        if (list.starts_ns[i] >= until_ns || list.starts_ns[i] + DAY_NS <= from_ns)
+            continue;
+        if (dayset_acquire(dayset, list.starts_ns[i], use, &day, err) < 0) {
+            /* An answer without a day is wrong, unless nobody can ever read that day. */
+            if (use != DAYSET_READ || (err->code != ERR_CORRUPT && err->code != ERR_VERSION)) {
+                result = -1;
+                break;
+            }
+            skip_day(dayset, list.starts_ns[i], err);
+            continue;
+        }
+        if (day)
+            result = visit(context, day, err);
+        dayset_release(dayset, day);
+    }
+    arena_done(&arena);
+    return result;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/log.h"
+#include "store/hour.h"
+#include "store/retention.h"
+#include "store/rocks_internal.h"
+
+static const int64_t idle_day_ns = 120 * CLOCK_NS_PER_SECOND;
+static const int64_t idle_dictionary_ns = 600 * CLOCK_NS_PER_SECOND;
+static const int64_t retention_period_ns = 60 * CLOCK_NS_PER_SECOND;
+
+static bool has_heads(struct day *day)
+{
+    bool has = false;
+
+    LOCK_SCOPE(&day->lock);
+    for (size_t i = 0; i < day->heads.n; i++)
+        has |= day->heads.items[i].family != KV_NO_FAMILY;
+    return has;
+}
+
+/* Whether a day that is not open for writing has heads that nobody closed: left by a process that died. */
+static int has_open_heads(struct rocks *rocks, int64_t start_ns, bool *ret_has, struct error *err)
+{
+    struct day *day;
+
+    *ret_has = false;
+    if (dayset_acquire(&rocks->days, start_ns, DAYSET_READ, &day, err) < 0)
+        return -1;
+    if (!day)
+        return 0;
+    *ret_has = has_heads(day);
+    dayset_release(&rocks->days, day);
+    return 0;
+}
+
+/* Starts of the days that are open for writing. */
+static size_t list_writable(struct rocks *rocks, int64_t *starts_ns, size_t max)
+{
+    size_t n = 0;
+
+    LOCK_SCOPE(&rocks->days.lock);
+    for (size_t i = 0; i < rocks->days.slots.n && n < max; i++)
+        if (!rocks->days.slots.items[i].is_busy && rocks->days.slots.items[i].day->mode == KV_WRITE)
+            starts_ns[n++] = rocks->days.slots.items[i].start_ns;
+    return n;
+}
+
+static bool is_open(struct rocks *rocks, int64_t start_ns)
+{
+    LOCK_SCOPE(&rocks->days.lock);
+    for (size_t i = 0; i < rocks->days.slots.n; i++)
+        if (rocks->days.slots.items[i].start_ns == start_ns)
+            return true;
+    return false;
+}
+
+static int close_hours_of(struct rocks *rocks, int64_t start_ns, int64_t due_ns, struct error *err)
+{
+    struct day *day;
+    int result;
+
+    if (dayset_acquire(&rocks->days, start_ns, DAYSET_WRITE, &day, err) < 0)
+        return -1;
+    if (!day)
+        return 0;
+    result = rocks->is_patient ? hour_close_settled(day, due_ns, err) : hour_close_due(day, due_ns, err);
+    /* What is not settled yet is looked at again. */
+    if (has_heads(day))
+        rocks_note_late(rocks, start_ns);
+    dayset_release(&rocks->days, day);
+    return result;
+}
+
+static struct late_days take_late(struct rocks *rocks)
+{
+    LOCK_SCOPE(&rocks->lock);
+    return TAKE(rocks->late);
+}
+
+/* For the next time, when closing failed. */
+static void give_late_back(struct rocks *rocks, const struct late_days *late)
+{
+    for (uint32_t i = 0; i < late->n; i++)
+        rocks_note_late(rocks, late->starts_ns[i]);
+    LOCK_SCOPE(&rocks->lock);
+    rocks->late.has_more |= late->has_more;
+}
+
+/* Closes hours that are due, in the days that are open or were written to late and, once, in each of the others. */
+static int close_hours(struct rocks *rocks, int64_t now_ns, struct error *err)
+{
+    int64_t due_ns = now_ns - rocks->options.close_delay_ns;
+    struct late_days late = take_late(rocks);
+    struct dayset_list list = { 0 };
+    struct arena arena;
+    struct error failure;
+    int result;
+
+    arena_init(&arena, 0);
+    result = dayset_list(&rocks->days, &arena, &list, err);
+    for (size_t i = 0; i < list.n; i++) {
+        bool is_due = list.starts_ns[i] < due_ns, has = is_due;
+
+        if (!is_due)
+            continue;
+        if (!is_open(rocks, list.starts_ns[i])) {
+            if (list.starts_ns[i] < rocks->checked_until_ns && !rocks_late_days_have(&late, list.starts_ns[i]))
+                continue;
+            if (has_open_heads(rocks, list.starts_ns[i], &has, &failure) < 0) {
+                LOG_EVERY(60, LOG_WARN, "store", "a day cannot be opened to close its hours: %s", failure.text);
+                continue;
+            }
+        } else if (has_open_heads(rocks, list.starts_ns[i], &has, &failure) < 0)
+            has = false;
+        if (has && close_hours_of(rocks, list.starts_ns[i], due_ns, &failure) < 0) {
+            rocks_note_failure(&result, &failure, err);
+            if (failure.code == ERR_CLOSED)
+                break;
+        }
+    }
+    if (result < 0)
+        give_late_back(rocks, &late);
+    else if (list.n)
+        rocks->checked_until_ns = MAX(rocks->checked_until_ns, day_start(due_ns));
+    arena_done(&arena);
+    return result;
+}
+
+/* In the days that are open for writing, writes hours anew that have many closings or deletions. */
+static int merge_hours(struct rocks *rocks, int64_t now_ns, struct error *err)
+{
+    int64_t starts_ns[64];
+    size_t n = list_writable(rocks, starts_ns, ARRAY_LEN(starts_ns));
+    int result = 0;
+
+    for (size_t i = 0; i < n && !result; i++) {
+        struct day *day;
+
+        if (!is_open(rocks, starts_ns[i]) || dayset_acquire(&rocks->days, starts_ns[i], DAYSET_READ, &day, err) < 0)
+            continue;
+        if (day && day->mode == KV_WRITE)
+            result = hour_rewrite_due(day, now_ns, err);
+        dayset_release(&rocks->days, day);
+    }
+    return result;
+}
+
+/* Under `keeping`. */
+int rocks_load_keeps(struct rocks *rocks, struct keeps *ret_keeps, struct error *err)
+{
+    *ret_keeps = (struct keeps){ 0 };
+    if (!rocks->options.is_read_only && rocks_use_meta(rocks, err) < 0)
+        return -1;
+    return rocks->meta ? keeps_load(rocks->meta, ret_keeps, err) : 0;
+}
+
+static int apply_retention(struct rocks *rocks, int64_t now_ns, struct error *err)
+{
+    struct keeps keeps;
+    struct retention retention = { .max_age_ns = rocks->options.retention_ns,
+                                   .max_bytes = rocks->options.retention_bytes,
+                                   .tenants = rocks->tenants,
+                                   .n_tenants = rocks->options.n_tenants,
+                                   .keeps = &keeps };
+    uint32_t n_dropped = 0;
+    int result;
+
+    LOCK_SCOPE(&rocks->keeping);
+    if (rocks_load_keeps(rocks, &keeps, err) < 0)
+        return -1;
+    if (keeps.is_unsure) {
+        keeps_done(&keeps);
+        return error_set(err, ERR_CORRUPT,
+                         "nothing is forgotten, because kept ranges were lost or cannot be read; name them again with "
+                         "`hearth keep`, or say that there are none with `hearth keep --remove NAME`");
+    }
+    result = retention_apply(&rocks->days, &retention, now_ns, &n_dropped, err);
+    storemetrics_add(&rocks->context.metrics, STOREMETRIC_DAYS_DROPPED, n_dropped);
+    keeps_done(&keeps);
+    return result;
+}
+
+static void unload_idle(struct rocks *rocks, int64_t mono_ns)
+{
+    struct error err;
+    struct day *day;
+
+    for (int64_t back = 0; back <= 1; back++) {
+        int64_t start_ns = day_start(clock_now_ns()) - back * DAY_NS;
+
+        if (!is_open(rocks, start_ns) || dayset_acquire(&rocks->days, start_ns, DAYSET_READ, &day, &err) < 0 || !day)
+            continue;
+        if (day->mode == KV_WRITE)
+            day_unload_idle(day, mono_ns - idle_dictionary_ns);
+        dayset_release(&rocks->days, day);
+    }
+}
+
+/* The WAL of every open day to the disk. */
+int rocks_sync_days(struct rocks *rocks, struct error *err)
+{
+    int64_t starts_ns[64];
+    size_t n = list_writable(rocks, starts_ns, ARRAY_LEN(starts_ns));
+    int result = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct error failure;
+        struct day *day;
+
+        if (!is_open(rocks, starts_ns[i]))
+            continue;
+        if (dayset_acquire(&rocks->days, starts_ns[i], DAYSET_READ, &day, &failure) < 0) {
+            rocks_note_failure(&result, &failure, err);
+            continue;
+        }
+        if (day && day->mode == KV_WRITE && day_sync(day, &failure) < 0) {
+            rocks_note_failure(&result, &failure, err);
+            lock_mutex_acquire(&day->lock);
+            day_stop(day, &failure);
+            lock_mutex_release(&day->lock);
+        }
+        dayset_release(&rocks->days, day);
+    }
+    return result;
+}
+
+/* Under `maintaining`. The background is patient with late data and looks at retention now and then; who asks wants all
+ * of it now. */
+static int maintain(struct rocks *rocks, bool is_background, struct error *err)
+{
+    int64_t now_ns = clock_now_ns(), mono_ns = clock_mono_ns();
+    struct error failure;
+    int result = 0;
+
+    rocks->is_patient = is_background;
+    IGNORE(rocks_check_disk(rocks, true, &failure), "writers are told; the log has it");
+    if (!rocks->options.has_background && rocks->options.wal_sync == STORE_SYNC_EACH_SECOND &&
+        rocks_sync_days(rocks, &failure) < 0)
+        rocks_note_failure(&result, &failure, err);
+    if (close_hours(rocks, now_ns, &failure) < 0)
+        rocks_note_failure(&result, &failure, err);
+    if (!is_background || !rocks->retention_mono_ns || mono_ns - rocks->retention_mono_ns >= retention_period_ns) {
+        rocks->retention_mono_ns = mono_ns;
+        if (apply_retention(rocks, now_ns, &failure) < 0)
+            rocks_note_failure(&result, &failure, err);
+    }
+    if (merge_hours(rocks, now_ns, &failure) < 0)
+        rocks_note_failure(&result, &failure, err);
+    unload_idle(rocks, mono_ns);
+    dayset_close_idle(&rocks->days, mono_ns - idle_day_ns, day_start(now_ns) - DAY_NS);
+    return result;
+}
+
+int rocks_maintain(struct store *store, struct error *err)
+{
+    struct rocks *rocks = rocks_of(store);
+    double share;
+    int result;
+
+    if (rocks_check_writable(rocks, err) < 0)
+        return -1;
+    LOCK_SCOPE(&rocks->maintaining);
+    share = rocks->context.close_cpu_share;
+    rocks->context.close_cpu_share = 0;
+    result = maintain(rocks, false, err);
+    rocks->context.close_cpu_share = share;
+    return result;
+}
+
+static void maintain_in_background(struct rocks *rocks)
+{
+    struct error err;
+
+    LOCK_SCOPE(&rocks->maintaining);
+    if (maintain(rocks, true, &err) < 0 && err.code != ERR_CLOSED)
+        LOG_EVERY(60, LOG_ERROR, "store", "maintenance: %s", err.text);
+}
+
+void rocks_run_sync(struct thread *thread, void *context)
+{
+    struct rocks *rocks = context;
+    struct error err;
+
+    while (thread_sleep(thread, CLOCK_NS_PER_SECOND))
+        if (rocks_sync_days(rocks, &err) < 0)
+            LOG_EVERY(60, LOG_ERROR, "store", "syncing the write-ahead log: %s", err.text);
+}
+
+void rocks_run_work(struct thread *thread, void *context)
+{
+    while (thread_sleep(thread, CLOCK_NS_PER_SECOND))
+        maintain_in_background(context);
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/rowstream.h"
+
+#include "block/part.h"
+#include "block/storekey.h"
+
+struct rowstream {
+    struct day *day;
+    struct rowstream_filter filter;
+    struct rowstream_item item;
+    struct arena arena;
+    bool is_head;
+
+    /* a head */
+    struct kv_iterator *rows;
+    bool is_started;
+
+    /* blocks: the keys of windows lead, sums and samples are looked up */
+    uint8_t hour;
+    uint32_t number;
+    struct kv_iterator *windows_at, *sums_at, *samples_at;
+    struct unpacker *unpacker;
+    struct windows windows;
+    struct rollup sums;
+    struct part_rows *part;
+    uint32_t next_row;
+    bool has_part;
+};
+
+enum { MAX_STACKS = HEADROW_MAX_SAMPLES };
+
+static bool is_wanted(const struct rowstream *stream, uint32_t tenant, uint32_t series)
+{
+    const struct rowstream_filter *filter = &stream->filter;
+
+    return (!filter->tenant || filter->tenant == tenant) &&
+           (!filter->wants || filter->wants(filter->context, tenant, series));
+}
+
+static bool is_in_range(const struct rowstream *stream, int64_t start_ns)
+{
+    int64_t from_ns = stream->filter.from_ns, until_ns = stream->filter.until_ns;
+
+    /* From 0 would leave out what was before 1970. */
+    return (!from_ns && !until_ns) || (start_ns >= from_ns && (!until_ns || start_ns < until_ns));
+}
+
+/* Damage: 0 to go on without it, -1 where that is not allowed or it is something else. */
+static int skip_damage(struct rowstream *stream, const char *what, struct error *err)
+{
+    if (stream->filter.is_strict || (err->code != ERR_CORRUPT && err->code != ERR_VERSION))
+        return -1;
+    day_damage(stream->day, what, err);
+    return 0;
+}
+
+/* --- heads --- */
+
+static int next_in_head(struct rowstream *stream, bool *ret_has, struct error *err)
+{
+    struct rowstream_item *item = &stream->item;
+
+    if (stream->is_started)
+        kv_iterator_next(stream->rows);
+    stream->is_started = true;
+    while (kv_iterator_is_valid(stream->rows)) {
+        uint32_t sequence;
+        int64_t start_ns;
+
+        if (!storekey_parse_row(kv_iterator_key(stream->rows), &item->tenant, &item->group, &item->series, &start_ns,
+                                &sequence)) {
+            error_set(err, ERR_CORRUPT, "the key of a row is damaged");
+            if (skip_damage(stream, "head", err) < 0)
+                return -1;
+            kv_iterator_next(stream->rows);
+        } else if (!is_wanted(stream, item->tenant, item->series)) {
+            struct storekey next = storekey_row(item->tenant, item->group, item->series, INT64_MAX, UINT32_MAX);
+
+            kv_iterator_seek(stream->rows, storekey_slice(&next));
+            if (kv_iterator_is_valid(stream->rows) && slice_equal(kv_iterator_key(stream->rows), storekey_slice(&next)))
+                kv_iterator_next(stream->rows);
+        } else if (!is_in_range(stream, start_ns)) {
+            kv_iterator_next(stream->rows);
+        } else {
+            arena_reset(&stream->arena);
+            if (headrow_decode(kv_iterator_value(stream->rows), &stream->arena, &item->row, err) == 0) {
+                item->row.start_ns = start_ns;
+                item->row.sequence = sequence;
+                *ret_has = true;
+                return 0;
+            }
+            if (skip_damage(stream, "row", err) < 0)
+                return -1;
+            kv_iterator_next(stream->rows);
+        }
+    }
+    *ret_has = false;
+    return kv_iterator_check(stream->rows, err) < 0 ? skip_damage(stream, "head", err) : 0;
+}
+
+/* --- blocks --- */
+
+/* The value of another kind for the part that `windows_at` stands on. */
+static int find_value(struct rowstream *stream, struct kv_iterator *iterator, struct storekey_block key,
+                      enum storekey_kind kind, struct slice *ret_value, struct error *err)
+{
+    struct storekey wanted;
+
+    key.kind = kind;
+    wanted = storekey_block(key);
+    kv_iterator_seek(iterator, storekey_slice(&wanted));
+    if (kv_iterator_is_valid(iterator) && slice_equal(kv_iterator_key(iterator), storekey_slice(&wanted))) {
+        *ret_value = kv_iterator_value(iterator);
+        return 0;
+    }
+    if (kv_iterator_check(iterator, err) < 0)
+        return -1;
+    return error_set(err, ERR_CORRUPT, "part %u of series %u has no value of kind '%c'", key.part, key.series, kind);
+}
+
+static bool windows_overlap(const struct rowstream *stream)
+{
+    for (uint32_t i = 0; i < stream->windows.n_rows; i++)
+        if (is_in_range(stream, stream->windows.starts_ns[i]))
+            return true;
+    return false;
+}
+
+static int open_part(struct rowstream *stream, struct storekey_block key, struct error *err)
+{
+    struct slice sums, samples;
+
+    stream->has_part = false;
+    arena_reset(&stream->arena);
+    if (windows_decode(kv_iterator_value(stream->windows_at), stream->unpacker, &stream->arena, &stream->windows, err) <
+        0)
+        return -1;
+    if (!windows_overlap(stream))
+        return 0;
+    if (find_value(stream, stream->sums_at, key, STOREKEY_SUMS, &sums, err) < 0 ||
+        find_value(stream, stream->samples_at, key, STOREKEY_SAMPLES, &samples, err) < 0 ||
+        rollup_decode(sums, MAX_STACKS, stream->unpacker, &stream->arena, &stream->sums, err) < 0 ||
+        part_rows_open(samples, &stream->windows, &stream->sums, stream->unpacker, &stream->arena, &stream->part, err) <
+            0)
+        return -1;
+    stream->item = (struct rowstream_item){ .tenant = key.tenant, .group = key.group, .series = key.series };
+    stream->next_row = 0;
+    stream->has_part = true;
+    return 0;
+}
+
+/* Goes on to the next part that is wanted; false at the end. */
+static int next_part(struct rowstream *stream, bool *ret_has, struct error *err)
+{
+    for (;; kv_iterator_next(stream->windows_at)) {
+        struct storekey_block key;
+
+        if (!kv_iterator_is_valid(stream->windows_at))
+            break;
+        if (!storekey_parse_block(kv_iterator_key(stream->windows_at), &key) || key.number != stream->number ||
+            !is_wanted(stream, key.tenant, key.series))
+            continue;
+        if (open_part(stream, key, err) < 0) {
+            if (skip_damage(stream, "block", err) < 0)
+                return -1;
+            continue;
+        }
+        if (!stream->has_part)
+            continue;
+        kv_iterator_next(stream->windows_at);
+        *ret_has = true;
+        return 0;
+    }
+    *ret_has = false;
+    return kv_iterator_check(stream->windows_at, err) < 0 ? skip_damage(stream, "blocks", err) : 0;
+}
+
+static int next_in_block(struct rowstream *stream, bool *ret_has, struct error *err)
+{
+    for (;;) {
+        while (stream->has_part && stream->next_row < stream->windows.n_rows) {
+            uint32_t i = stream->next_row++;
+
+            if (!is_in_range(stream, stream->windows.starts_ns[i]))
+                continue;
+            part_rows_get(stream->part, i, &stream->item.row);
+            *ret_has = true;
+            return 0;
+        }
+        stream->has_part = false;
+        if (next_part(stream, ret_has, err) < 0)
+            return -1;
+        if (!*ret_has)
+            return 0;
+    }
+}
+
+/* --- both --- */
+
+static struct rowstream *new_stream(const struct day_view *view, const struct rowstream_filter *filter,
+                                    struct error *err)
+{
+    struct rowstream *stream = MEMORY_NEW(struct rowstream, err);
+
+    if (!stream)
+        return NULL;
+    stream->day = view->day;
+    if (filter)
+        stream->filter = *filter;
+    arena_init(&stream->arena, view->day->context->read_bytes);
+    return stream;
+}
+
+int rowstream_new_head(const struct day_view *view, const struct day_head *head, const struct rowstream_filter *filter,
+                       struct rowstream **ret_stream, struct error *err)
+{
+    AUTO(rowstream_freep) struct rowstream *stream = new_stream(view, filter, err);
+    struct storekey key;
+    struct slice prefix = { 0 };
+
+    if (!stream)
+        return -1;
+    stream->is_head = true;
+    if (stream->filter.tenant) {
+        key = storekey_row(stream->filter.tenant, 0, 0, 0, 0);
+        prefix = slice_of(key.bytes, 4);
+    }
+    if (kv_iterator_new(view->day->kv, head->family, view->snapshot, prefix, true, &stream->rows, err) < 0)
+        return -1;
+    *ret_stream = TAKE(stream);
+    return 0;
+}
+
+static int open_kind(struct rowstream *stream, const struct day_view *view, enum storekey_kind kind, bool is_scan,
+                     struct kv_iterator **ret_iterator, struct error *err)
+{
+    struct storekey key =
+        storekey_block((struct storekey_block){ .hour = stream->hour, .kind = kind, .tenant = stream->filter.tenant });
+
+    /* hour and kind, and the tenant if there is one */
+    return kv_iterator_new(view->day->kv, view->day->block_family, view->snapshot,
+                           slice_of(key.bytes, stream->filter.tenant ? 6 : 2), is_scan, ret_iterator, err);
+}
+
+int rowstream_new_block(const struct day_view *view, uint8_t hour, uint32_t number,
+                        const struct rowstream_filter *filter, struct rowstream **ret_stream, struct error *err)
+{
+    AUTO(rowstream_freep) struct rowstream *stream = new_stream(view, filter, err);
+
+    if (!stream)
+        return -1;
+    stream->hour = hour;
+    stream->number = number;
+    if (unpacker_new(&stream->unpacker, err) < 0 ||
+        open_kind(stream, view, STOREKEY_WINDOWS, false, &stream->windows_at, err) < 0 ||
+        open_kind(stream, view, STOREKEY_SUMS, false, &stream->sums_at, err) < 0 ||
+        open_kind(stream, view, STOREKEY_SAMPLES, false, &stream->samples_at, err) < 0)
+        return -1;
+    *ret_stream = TAKE(stream);
+    return 0;
+}
+
+void rowstream_free(struct rowstream *stream)
+{
+    if (!stream)
+        return;
+    kv_iterator_free(stream->rows);
+    kv_iterator_free(stream->windows_at);
+    kv_iterator_free(stream->sums_at);
+    kv_iterator_free(stream->samples_at);
+    unpacker_free(stream->unpacker);
+    arena_done(&stream->arena);
+    memory_free(stream);
+}
+
+void rowstream_freep(struct rowstream **stream)
+{
+    rowstream_free(*stream);
+}
+
+int rowstream_next(struct rowstream *stream, bool *ret_has, struct error *err)
+{
+    return stream->is_head ? next_in_head(stream, ret_has, err) : next_in_block(stream, ret_has, err);
+}
+
+struct rowstream_item *rowstream_item(struct rowstream *stream)
+{
+    return &stream->item;
+}
+
+/* --- several as one --- */
+
+void rowmerge_init(struct rowmerge *merge)
+{
+    *merge = (struct rowmerge){ 0 };
+}
+
+int rowmerge_add(struct rowmerge *merge, struct rowstream *take_stream, struct error *err)
+{
+    struct rowstream **streams = memory_realloc(merge->streams, (merge->n + 1) * sizeof(*streams), err);
+    bool *has;
+
+    if (streams)
+        merge->streams = streams;
+    has = streams ? memory_realloc(merge->has, (merge->n + 1) * sizeof(*has), err) : NULL;
+    if (!has) {
+        rowstream_free(take_stream);
+        return -1;
+    }
+    merge->has = has;
+    merge->streams[merge->n] = take_stream;
+    merge->has[merge->n++] = false;
+    return 0;
+}
+
+void rowmerge_done(struct rowmerge *merge)
+{
+    for (size_t i = 0; i < merge->n; i++)
+        rowstream_free(merge->streams[i]);
+    memory_free(merge->streams);
+    memory_free(merge->has);
+    *merge = (struct rowmerge){ 0 };
+}
+
+static bool comes_before(const struct rowstream_item *a, const struct rowstream_item *b)
+{
+    if (a->tenant != b->tenant)
+        return a->tenant < b->tenant;
+    if (a->group != b->group)
+        return a->group < b->group;
+    if (a->series != b->series)
+        return a->series < b->series;
+    if (a->row.start_ns != b->row.start_ns)
+        return a->row.start_ns < b->row.start_ns;
+    return a->row.sequence < b->row.sequence;
+}
+
+int rowmerge_next(struct rowmerge *merge, struct rowstream_item **ret_item, struct error *err)
+{
+    struct rowstream_item *first = NULL;
+
+    for (size_t i = 0; i < merge->n; i++)
+        if ((!merge->is_started || i == merge->current) && rowstream_next(merge->streams[i], &merge->has[i], err) < 0)
+            return -1;
+    merge->is_started = true;
+    for (size_t i = 0; i < merge->n; i++) {
+        struct rowstream_item *item = rowstream_item(merge->streams[i]);
+
+        if (!merge->has[i] || (first && !comes_before(item, first)))
+            continue;
+        first = item;
+        merge->current = i;
+    }
+    *ret_item = first;
+    return 0;
+}

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/store.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "block/rollup.h"
+#include "profile/builder.h"
+#include "store/rocks.h"
+
+#include <stdlib.h>
+
+enum { MAX_SHAPES = 4096, MAX_TEXTS = 1 << 24 };
+
+int store_open(const struct store_options *options, struct store **ret_store, struct error *err)
+{
+    return rocks_open(options, ret_store, err);
+}
+
+void store_close(struct store *store)
+{
+    if (store)
+        store->ops->close(store);
+}
+
+void store_closep(struct store **store)
+{
+    store_close(*store);
+}
+
+/* --- passing on, with what is common checked and filled in --- */
+
+static struct slice tenant_or_default(struct slice tenant)
+{
+    return tenant.len ? tenant : SLICE(STORE_TENANT_DEFAULT);
+}
+
+static int check_query(const struct store_query *query, struct store_query *ret_query, struct error *err)
+{
+    *ret_query = *query;
+    ret_query->tenant = tenant_or_default(query->tenant);
+    if (query->from_ns > query->until_ns)
+        return error_set(err, ERR_INVALID, "the range ends before it begins");
+    return 0;
+}
+
+int store_write(struct store *store, const struct store_write *write, struct store_receipt *ret_receipt,
+                struct error *err)
+{
+    struct store_write given = *write;
+
+    given.tenant = tenant_or_default(write->tenant);
+    return store->ops->write(store, &given, ret_receipt, err);
+}
+
+int store_scan(struct store *store, const struct store_query *query, const struct store_sink *sink, struct error *err)
+{
+    struct store_query given;
+
+    return check_query(query, &given, err) < 0 ? -1 : store->ops->scan(store, &given, sink, err);
+}
+
+int store_each_series(struct store *store, const struct store_query *query,
+                      int (*visit)(void *context, const struct seriesinfo *series, struct error *err), void *context,
+                      struct error *err)
+{
+    struct store_query given;
+
+    return check_query(query, &given, err) < 0 ? -1 : store->ops->each_series(store, &given, visit, context, err);
+}
+
+int store_each_column_label(struct store *store, const struct store_query *query,
+                            int (*visit)(void *context, struct slice name, struct slice value, struct error *err),
+                            void *context, struct error *err)
+{
+    struct store_query given;
+
+    return check_query(query, &given, err) < 0 ? -1 : store->ops->each_column_label(store, &given, visit, context, err);
+}
+
+int store_maintain(struct store *store, struct error *err)
+{
+    return store->ops->maintain(store, err);
+}
+
+int store_delete(struct store *store, const struct store_query *query, uint32_t *ret_n_days, struct error *err)
+{
+    struct store_query given;
+
+    return check_query(query, &given, err) < 0 ? -1 : store->ops->delete (store, &given, ret_n_days, err);
+}
+
+int store_keep(struct store *store, const struct store_keep *keep, struct error *err)
+{
+    struct store_keep given = *keep;
+
+    given.tenant = tenant_or_default(keep->tenant);
+    return store->ops->keep(store, &given, err);
+}
+
+int store_unkeep(struct store *store, struct slice tenant, struct slice name, struct error *err)
+{
+    return store->ops->unkeep(store, tenant_or_default(tenant), name, err);
+}
+
+int store_each_keep(struct store *store, int (*visit)(void *context, const struct store_keep *keep, struct error *err),
+                    void *context, struct error *err)
+{
+    return store->ops->each_keep(store, visit, context, err);
+}
+
+int store_compact(struct store *store, struct error *err)
+{
+    return store->ops->compact(store, err);
+}
+
+int store_backup(struct store *store, const char *path, uint64_t *ret_copied_bytes, uint64_t *ret_linked_bytes,
+                 struct error *err)
+{
+    return store->ops->backup(store, path, ret_copied_bytes, ret_linked_bytes, err);
+}
+
+int store_verify(struct store *store, struct store_verify *verify, struct error *err)
+{
+    return store->ops->verify(store, verify, err);
+}
+
+int store_stats(struct store *store, struct store_stats *ret_stats, struct error *err)
+{
+    return store->ops->stats(store, ret_stats, err);
+}
+
+/* --- reading whole --- */
+
+/* Series of one shape become one profile. */
+struct shape {
+    struct hash128 hash;
+    struct seriesinfo info; /* texts in the arena */
+};
+
+struct reading {
+    struct arena arena;
+    VEC(struct shape) shapes;
+    const struct shape *shape; /* the one that is read now */
+    struct builder *builder;
+    struct rollup_builder sums;
+    struct names *names;
+    int64_t first_ns, last_ns;
+    const struct profile_limits *limits;
+};
+
+static struct hash128 shape_hash(const struct seriesinfo *info)
+{
+    struct seriesinfo bare = *info;
+    struct series_label name = { SLICE(SERIES_NAME_LABEL), seriesinfo_label(info, SLICE(SERIES_NAME_LABEL)) };
+
+    bare.labels = &name;
+    bare.n_labels = 1;
+    return seriesinfo_hash(&bare, 0);
+}
+
+static int note_shape(void *context, const struct seriesinfo *series, struct error *err)
+{
+    struct reading *reading = context;
+    struct hash128 hash = shape_hash(series);
+    struct buffer bytes;
+    struct shape *shape;
+    struct slice copy;
+    int result;
+
+    for (size_t i = 0; i < reading->shapes.n; i++)
+        if (hash_equal(reading->shapes.items[i].hash, hash))
+            return 0;
+    shape = VEC_PUSH(&reading->shapes, MAX_SHAPES, err);
+    if (!shape)
+        return -1;
+    shape->hash = hash;
+    buffer_init(&bytes, 0);
+    seriesinfo_encode(series, &bytes);
+    result = buffer_check(&bytes, err);
+    copy = result ? (struct slice){ 0 } : arena_copy(&reading->arena, buffer_slice(&bytes), err);
+    buffer_done(&bytes);
+    return copy.ptr ? seriesinfo_decode(copy, &reading->arena, &shape->info, err) : -1;
+}
+
+/* What a day gave is named and added to the profile. */
+static int add_day(struct reading *reading, struct error *err)
+{
+    struct rollup rollup;
+    struct builder_import *import;
+    struct tables tables;
+    struct arena arena;
+    int64_t values[PROFILE_MAX_TYPES];
+    uint32_t n_missing;
+    int result;
+
+    arena_init(&arena, reading->limits->max_memory_bytes);
+    result = rollup_builder_finish(&reading->sums, &arena, &rollup, err);
+    if (!result) {
+        uint32_t skip = rollup.n_stacks && !rollup.stacks[0];
+
+        result = names_load(reading->names, rollup.stacks + skip, rollup.n_stacks - skip, NULL, 0, &arena, &tables,
+                            &n_missing, err);
+        import = result ? NULL : builder_import_new(reading->builder, &tables);
+        for (uint32_t i = 0; i < rollup.n_stacks && import; i++) {
+            for (uint32_t type = 0; type < rollup.n_types; type++)
+                values[type] = rollup.sums[(size_t)type * rollup.n_stacks + i];
+            builder_sample(reading->builder, builder_import_stack(import, skip ? i : i + 1), 0, 0, values, 0);
+        }
+        builder_import_free(import);
+    }
+    arena_done(&arena);
+    return result;
+}
+
+static int take_names(void *context, struct names *names, struct error *err)
+{
+    struct reading *reading = context;
+    int result = 0;
+
+    if (reading->names && reading->sums.n_rows)
+        result = add_day(reading, err);
+    rollup_builder_clear(&reading->sums, 1 << 20);
+    reading->names = names;
+    return result;
+}
+
+static int take_row(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
+{
+    struct reading *reading = context;
+    int64_t end_ns;
+
+    if (!hash_equal(shape_hash(series), reading->shape->hash))
+        return 0;
+    if (__builtin_add_overflow(row->start_ns, MAX(row->duration_ns, 0), &end_ns))
+        end_ns = INT64_MAX;
+    reading->first_ns = MIN(reading->first_ns, row->start_ns);
+    reading->last_ns = MAX(reading->last_ns, end_ns);
+    return rollup_builder_add(&reading->sums, 0, row, err);
+}
+
+static int read_shape(struct reading *reading, struct store *store, const struct store_query *query, struct error *err)
+{
+    const struct seriesinfo *info = &reading->shape->info;
+    struct store_sink sink = { reading, take_names, take_row };
+    struct profile *profile = builder_profile(reading->builder);
+
+    for (uint32_t i = 0; i < info->n_types && i < PROFILE_MAX_TYPES; i++)
+        builder_type(reading->builder,
+                     (struct value_type){ .type = builder_string(reading->builder, info->types[i].type),
+                                          .unit = builder_string(reading->builder, info->types[i].unit),
+                                          .nature = info->types[i].nature,
+                                          .temporality = info->types[i].temporality });
+    profile->period_type.type = builder_string(reading->builder, info->period_type);
+    profile->period_type.unit = builder_string(reading->builder, info->period_unit);
+    reading->first_ns = INT64_MAX;
+    reading->last_ns = INT64_MIN;
+    rollup_builder_restart(&reading->sums, info->n_types, 1 << 20);
+    if (store_scan(store, query, &sink, err) < 0)
+        return -1;
+    if (reading->first_ns > reading->last_ns)
+        return 0; /* no row was left */
+    profile->start_ns = reading->first_ns;
+    if (__builtin_sub_overflow(reading->last_ns, reading->first_ns, &profile->duration_ns))
+        profile->duration_ns = INT64_MAX;
+    return 0;
+}
+
+int store_read(struct store *store, const struct store_query *query, struct batch *batch, struct error *err)
+{
+    struct builder_options options = { .limits = batch->limits };
+    struct reading reading = { .limits = &batch->limits };
+    int result;
+
+    arena_init(&reading.arena, batch->limits.max_memory_bytes);
+    rollup_builder_init(&reading.sums, 0);
+    result = builder_new(&options, &reading.builder, err);
+    if (!result)
+        result = store_each_series(store, query, note_shape, &reading, err);
+    for (size_t i = 0; i < reading.shapes.n && !result; i++) {
+        reading.shape = &reading.shapes.items[i];
+        result = read_shape(&reading, store, query, err);
+    }
+    if (!result)
+        result = builder_finish(reading.builder, batch, err);
+    builder_free(reading.builder);
+    rollup_builder_done(&reading.sums);
+    VEC_DONE(&reading.shapes);
+    arena_done(&reading.arena);
+    return result;
+}
+
+/* --- what there is --- */
+
+/* Texts gathered once each. */
+struct gathering {
+    struct arena *arena;
+    struct hash_set seen;
+    VEC(struct slice) texts;
+    struct slice name; /* of the label whose values are wanted */
+    struct buffer scratch;
+};
+
+static int gather(struct gathering *gathering, struct slice text, struct error *err)
+{
+    struct slice *slot;
+    uint32_t id;
+    bool is_new;
+
+    if (hash_set_add(&gathering->seen, hash_bytes(text, 0), &id, &is_new, err) < 0)
+        return -1;
+    if (!is_new)
+        return 0;
+    slot = VEC_PUSH(&gathering->texts, MAX_TEXTS, err);
+    if (!slot)
+        return -1;
+    *slot = arena_copy(gathering->arena, text, err);
+    return slot->ptr ? 0 : -1;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
+}
+
+/* Sorts what was gathered and hands it over. */
+static int finish_gathering(struct gathering *gathering, int result, struct store_texts *ret_texts, struct error *err)
+{
+    struct slice *texts = NULL;
+
+    if (!result) {
+        texts = ARENA_ARRAY(gathering->arena, struct slice, gathering->texts.n, err);
+        result = texts ? 0 : -1;
+    }
+    if (!result) {
+        if (gathering->texts.n) {
+            qsort(gathering->texts.items, gathering->texts.n, sizeof(*texts), by_text);
+            memcpy(texts, gathering->texts.items, gathering->texts.n * sizeof(*texts));
+        }
+        *ret_texts = (struct store_texts){ texts, gathering->texts.n };
+    }
+    VEC_DONE(&gathering->texts);
+    hash_set_done(&gathering->seen);
+    buffer_done(&gathering->scratch);
+    return result;
+}
+
+static void begin_gathering(struct gathering *gathering, struct arena *arena)
+{
+    *gathering = (struct gathering){ .arena = arena };
+    hash_set_init(&gathering->seen, 0);
+    buffer_init(&gathering->scratch, 0);
+}
+
+static int gather_canonical(struct gathering *gathering, struct slice name, struct error *err)
+{
+    struct arena arena;
+    struct slice canonical;
+    bool is_repaired;
+    int result;
+
+    arena_init(&arena, 0);
+    result = labelrules_canonical(name, &arena, &canonical, &is_repaired, err);
+    if (!result)
+        result = gather(gathering, canonical, err);
+    arena_done(&arena);
+    return result;
+}
+
+static int gather_series_names(void *context, const struct seriesinfo *series, struct error *err)
+{
+    for (uint32_t i = 0; i < series->n_labels; i++)
+        if (gather(context, series->labels[i].name, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int gather_column_name(void *context, struct slice name, struct slice value, struct error *err)
+{
+    return gather_canonical(context, name, err);
+}
+
+int store_label_names(struct store *store, const struct store_query *query, struct arena *arena,
+                      struct store_texts *ret_names, struct error *err)
+{
+    struct gathering gathering;
+    int result;
+
+    begin_gathering(&gathering, arena);
+    result = store_each_series(store, query, gather_series_names, &gathering, err);
+    if (!result)
+        result = store_each_column_label(store, query, gather_column_name, &gathering, err);
+    return finish_gathering(&gathering, result, ret_names, err);
+}
+
+static int gather_series_value(void *context, const struct seriesinfo *series, struct error *err)
+{
+    struct gathering *gathering = context;
+    struct slice value = seriesinfo_label(series, gathering->name);
+
+    return value.len ? gather(gathering, value, err) : 0;
+}
+
+static int gather_column_value(void *context, struct slice name, struct slice value, struct error *err)
+{
+    struct gathering *gathering = context;
+    struct arena arena;
+    struct slice canonical;
+    bool is_repaired, is_wanted = false;
+    int result;
+
+    arena_init(&arena, 0);
+    result = labelrules_canonical(name, &arena, &canonical, &is_repaired, err);
+    if (!result)
+        is_wanted = slice_equal(canonical, gathering->name);
+    arena_done(&arena);
+    return result < 0 || !is_wanted || !value.len ? result : gather(gathering, value, err);
+}
+
+int store_label_values(struct store *store, const struct store_query *query, struct slice name, struct arena *arena,
+                       struct store_texts *ret_values, struct error *err)
+{
+    struct gathering gathering;
+    bool is_repaired;
+    int result;
+
+    begin_gathering(&gathering, arena);
+    result = labelrules_canonical(name, arena, &gathering.name, &is_repaired, err);
+    if (!result)
+        result = store_each_series(store, query, gather_series_value, &gathering, err);
+    if (!result)
+        result = store_each_column_label(store, query, gather_column_value, &gathering, err);
+    return finish_gathering(&gathering, result, ret_values, err);
+}
+
+static int gather_types(void *context, const struct seriesinfo *series, struct error *err)
+{
+    struct gathering *gathering = context;
+
+    for (uint32_t i = 0; i < series->n_types; i++) {
+        buffer_clear(&gathering->scratch);
+        seriesinfo_profile_type(series, i, &gathering->scratch);
+        if (buffer_check(&gathering->scratch, err) < 0 || gather(gathering, buffer_slice(&gathering->scratch), err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int store_profile_types(struct store *store, const struct store_query *query, struct arena *arena,
+                        struct store_texts *ret_types, struct error *err)
+{
+    struct gathering gathering;
+    int result;
+
+    begin_gathering(&gathering, arena);
+    result = store_each_series(store, query, gather_types, &gathering, err);
+    return finish_gathering(&gathering, result, ret_types, err);
+}

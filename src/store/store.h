@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A store of profiles: the interface, and what is common to every kind behind it.
+ *
+ * S1  Acknowledged means kept: when store_write returns 0, what its receipt counts as written survives the death of the
+ *     process at once, and the loss of power as the sync mode says.
+ * S2  A profile that carries an id (its own, or made from the upload's id and its place in the batch) is kept once,
+ *     however often it is sent. Without an id every write adds.
+ * S3  A profile belongs to a range when the start of its window lies in [from, until).
+ * S4  Tenants see only their own data; everything here is asked in the name of one.
+ * S5  The store holds to its memory limit, and to nothing that grows with history.
+ *
+ * Thread: any, but store_close. */
+#pragma once
+
+#include "block/headrow.h"
+#include "block/seriesinfo.h"
+#include "label/labelrules.h"
+#include "label/selector.h"
+#include "profile/profile.h"
+#include "store/names.h"
+
+#define STORE_TENANT_DEFAULT   "default"
+#define STORE_TENANT_MAX_BYTES 64 /* letters, digits, '.', '_', '-' */
+
+enum store_wal_sync { STORE_SYNC_ALWAYS, STORE_SYNC_EACH_SECOND, STORE_SYNC_OFF };
+
+/* Zero means "as for everybody". */
+struct store_tenant_limits {
+    const char *tenant;
+    int64_t retention_ns;
+    uint64_t retention_bytes;
+    uint32_t max_series;
+};
+
+struct store_options {
+    const char *data_dir;
+    bool is_read_only;   /* another process may be writing: look at its directory without touching it */
+    bool has_background; /* a thread of the store's own calls store_maintain and syncs; else the caller does */
+    enum store_wal_sync wal_sync;
+    uint64_t memory_limit_bytes; /* 0 = min(1 GiB, a quarter of the cgroup's or the machine's memory) */
+    int64_t retention_ns;        /* 0 = 30 days */
+    uint64_t retention_bytes;    /* 0 = 80 % of the disk */
+    uint64_t min_free_bytes;     /* below it writes are refused (ERR_FULL); 0 = 1 % of the disk, at most 1 GiB */
+    int64_t max_age_ns;          /* of the start of a window; 0 = the retention */
+    int64_t max_ahead_ns;        /* 0 = 10 minutes */
+    int64_t close_delay_ns;      /* an hour is closed this long after its end; 0 = 5 minutes */
+    double close_cpu_share;      /* of one core, for closing hours in the background; 0 = 0.25 */
+    struct label_limits labels;  /* zeros = the defaults */
+    uint32_t max_series;         /* per tenant and day; 0 = 20,000 */
+    const struct store_tenant_limits *tenants; /* exceptions; borrowed */
+    uint32_t n_tenants;
+};
+
+struct store_write {
+    struct slice tenant; /* empty = STORE_TENANT_DEFAULT */
+    const struct batch *batch;
+    struct slice upload_id;            /* the sender's name for this upload; empty = none */
+    const struct series_label *labels; /* added to every profile */
+    uint32_t n_labels;
+    int64_t time_ns; /* start of windows that do not say theirs; 0 = now less the duration */
+};
+
+/* What became of the profiles of a write: n_written + n_duplicate + n_refused is their number. */
+struct store_receipt {
+    uint32_t n_written;
+    uint32_t n_duplicate; /* ids that are there already */
+    uint32_t n_refused;   /* too old, too far ahead; `refusal` says why for the first */
+    uint64_t n_samples;   /* rows written, after adding up equal ones */
+    uint32_t n_series;    /* rows of series the profiles were split into */
+    struct label_counts labels;
+    struct error refusal;
+};
+
+struct store_query {
+    struct slice tenant;             /* empty = STORE_TENANT_DEFAULT */
+    const struct selector *selector; /* NULL = everything */
+    int64_t from_ns, until_ns;
+};
+
+/* Takes the rows of a scan. Each function returns 0 to go on, -1 with an error to stop. */
+struct store_sink {
+    void *context;
+    /* The ids of the rows that follow belong to `names`, valid until the next call of this function; NULL ends them. */
+    int (*names)(void *context, struct names *names, struct error *err);
+    /* A row, cut to the samples that match. Rows come hour by hour, and of an hour those of a series together, once for
+     * each closing and head that it has. Valid during the call. */
+    int (*row)(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err);
+};
+
+struct store_keep {
+    struct slice name; /* "v1.2.3"; a name that is there already is replaced */
+    struct slice selector;
+    struct slice tenant;
+    int64_t from_ns, until_ns;
+    int64_t made_ns;
+};
+
+struct store_usage {
+    uint64_t bytes; /* of files */
+    uint64_t n;     /* records */
+};
+#define STORE_TOP_SERIES 20
+/* What `hearth stats` shows: numbers of all tenants together, as far as they can be read. */
+struct store_stats {
+    uint32_t n_days, n_open_days, n_quarantined;
+    uint64_t disk_bytes;  /* all files under the data directory */
+    uint64_t index_bytes; /* files of the index families */
+    uint64_t head_bytes;
+    uint64_t block_bytes;
+    uint64_t wal_bytes;
+    struct store_usage dictionary[8]; /* by enum chunk_kind: entries, and bytes of the chunks before compression */
+    struct store_usage series, profile_ids, windows, sums, samples, slot_rollups, hour_rollups, spans, tombstones;
+    struct store_usage head_rows;
+    uint64_t n_rows;    /* profiles of series, open and closed */
+    uint64_t n_samples; /* open and closed */
+    uint64_t n_closed_samples;
+    uint64_t written_bytes;    /* to disk, ever, as far as the days that are still there know */
+    uint64_t n_damaged;        /* values that could not be read */
+    int64_t first_ns, last_ns; /* starts of windows; 0 without any */
+    struct store_series_cost {
+        char labels[256];
+        uint64_t bytes, n_rows, n_samples;
+    } top[STORE_TOP_SERIES];
+    uint32_t n_top;
+};
+
+/* What verify found. `tell` gets a line for each finding and may be NULL. */
+struct store_verify {
+    bool is_repairing; /* set bad values and days aside, into quarantine/ */
+    void (*tell)(void *context, const char *line);
+    void *context;
+    /* filled in: */
+    uint64_t n_days, n_values, n_rows, n_samples, n_bad_values, n_bad_days, n_repaired;
+};
+
+struct store;
+struct store_ops {
+    const char *name;
+    void (*close)(struct store *store);
+    int (*write)(struct store *store, const struct store_write *write, struct store_receipt *ret_receipt,
+                 struct error *err);
+    int (*scan)(struct store *store, const struct store_query *query, const struct store_sink *sink, struct error *err);
+    int (*each_series)(struct store *store, const struct store_query *query,
+                       int (*visit)(void *context, const struct seriesinfo *series, struct error *err), void *context,
+                       struct error *err);
+    int (*each_column_label)(struct store *store, const struct store_query *query,
+                             int (*visit)(void *context, struct slice name, struct slice value, struct error *err),
+                             void *context, struct error *err);
+    int (*maintain)(struct store *store, struct error *err);
+    int (*delete)(struct store *store, const struct store_query *query, uint32_t *ret_n_days, struct error *err);
+    int (*keep)(struct store *store, const struct store_keep *keep, struct error *err);
+    int (*unkeep)(struct store *store, struct slice tenant, struct slice name, struct error *err);
+    int (*each_keep)(struct store *store, int (*visit)(void *context, const struct store_keep *keep, struct error *err),
+                     void *context, struct error *err);
+    int (*compact)(struct store *store, struct error *err);
+    int (*backup)(struct store *store, const char *path, uint64_t *ret_copied_bytes, uint64_t *ret_linked_bytes,
+                  struct error *err);
+    int (*verify)(struct store *store, struct store_verify *verify, struct error *err);
+    int (*stats)(struct store *store, struct store_stats *ret_stats, struct error *err);
+};
+
+/* What every implementation begins with. */
+struct store {
+    const struct store_ops *ops;
+};
+
+/* Opens the embedded store (rocks.h). Errors: ERR_BUSY naming the process that has it, ERR_VERSION, ERR_IO, ERR_DENIED,
+ * ... */
+MUST_CHECK int store_open(const struct store_options *options, struct store **ret_store, struct error *err);
+/* Ends background work, syncs, closes. Accepts NULL. Thread: the owner, when nobody else uses the store. */
+void store_close(struct store *store);
+void store_closep(struct store **store);
+
+/* Keeps what can be kept of a batch. 0 when at least one profile was written or is a duplicate, or the batch is empty;
+ * then the receipt says what became of each. -1 when nothing is certain: ERR_INVALID (all refused, a bad tenant name),
+ * ERR_FULL (no room on disk), ERR_BUSY, ERR_LIMIT, ERR_MEMORY, ERR_IO; trying again with the same ids is safe. */
+MUST_CHECK int store_write(struct store *store, const struct store_write *write, struct store_receipt *ret_receipt,
+                           struct error *err);
+
+/* Gives all matching rows to the sink. Damaged ones are skipped, counted and logged. */
+MUST_CHECK int store_scan(struct store *store, const struct store_query *query, const struct store_sink *sink,
+                          struct error *err);
+
+/* The series that have rows in the range (to the day: a series of a day in the range is given), each once per shape.
+ * The visitor may not call the store. */
+MUST_CHECK int store_each_series(struct store *store, const struct store_query *query,
+                                 int (*visit)(void *context, const struct seriesinfo *series, struct error *err),
+                                 void *context, struct error *err);
+/* Labels of rows and samples that match (without a selector: of those days); the same one may come several times. */
+MUST_CHECK int store_each_column_label(struct store *store, const struct store_query *query,
+                                       int (*visit)(void *context, struct slice name, struct slice value,
+                                                    struct error *err),
+                                       void *context, struct error *err);
+
+/* Everything that is due: closes hours, applies retention, watches the disk, opens failed days again, closes idle ones.
+ * Called by the background thread, or by whoever has none. Errors are those of the first step that failed; the others
+ * were done. */
+MUST_CHECK int store_maintain(struct store *store, struct error *err);
+
+/* Removes what the query selects and was written so far: from answers at once, from disk by store_compact or in the
+ * background. `*ret_n_days` counts the days that have the tenant. */
+MUST_CHECK int store_delete(struct store *store, const struct store_query *query, uint32_t *ret_n_days,
+                            struct error *err);
+/* Pins a range past retention. */
+MUST_CHECK int store_keep(struct store *store, const struct store_keep *keep, struct error *err);
+MUST_CHECK int store_unkeep(struct store *store, struct slice tenant, struct slice name, struct error *err);
+MUST_CHECK int store_each_keep(struct store *store,
+                               int (*visit)(void *context, const struct store_keep *keep, struct error *err),
+                               void *context, struct error *err);
+/* Closes what can be closed, merges late data, drops what was deleted, rewrites files. Takes as long as it takes. */
+MUST_CHECK int store_compact(struct store *store, struct error *err);
+/* A consistent copy at `path` (must not exist), itself a data directory, while writing goes on. Unchanged files are
+ * shared with the newest complete backup beside it. A file BACKUP, written last, says that it is complete. */
+MUST_CHECK int store_backup(struct store *store, const char *path, uint64_t *ret_copied_bytes,
+                            uint64_t *ret_linked_bytes, struct error *err);
+MUST_CHECK int store_verify(struct store *store, struct store_verify *verify, struct error *err);
+MUST_CHECK int store_stats(struct store *store, struct store_stats *ret_stats, struct error *err);
+
+/* All matching rows added up to one batch: a profile for each shape of types. Exact and slow: for exports, tests and
+ * small ranges. `batch` is initialised and empty; its limits hold. */
+MUST_CHECK int store_read(struct store *store, const struct store_query *query, struct batch *batch, struct error *err);
+
+/* What can be asked of labels: names, or values of one, sorted and unique, from `arena`; those of series and of
+ * columns. */
+struct store_texts {
+    struct slice *texts;
+    size_t n;
+};
+MUST_CHECK int store_label_names(struct store *store, const struct store_query *query, struct arena *arena,
+                                 struct store_texts *ret_names, struct error *err);
+MUST_CHECK int store_label_values(struct store *store, const struct store_query *query, struct slice name,
+                                  struct arena *arena, struct store_texts *ret_values, struct error *err);
+MUST_CHECK int store_profile_types(struct store *store, const struct store_query *query, struct arena *arena,
+                                   struct store_texts *ret_types, struct error *err);
