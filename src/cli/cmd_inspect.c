@@ -609,7 +609,8 @@ const struct command cmd_inspect = {
                    "taken, the value types with their totals, the labels of samples, the binaries, the sizes of its "
                    "tables, and whatever had to be dropped or repaired while reading.",
     .config_bytes = sizeof(struct inspect_config),
-    .options = { OPTION_GROUP("Options", inspect_options), INPUT_GROUP(inspect_config, input) },
+    .options = { OPTION_GROUP("Options", inspect_options), INPUT_GROUP(inspect_config, input),
+                 INPUT_MERGE_GROUP(inspect_config, input) },
     .arguments = { { "FILE", COMMAND_ARGUMENT_FILE, 1, COMMAND_MANY,
                      "Profiles to read; - is standard input. Several are merged first." } },
     .examples = { { "hearth inspect cpu.pb.gz", "Shows types, labels and mappings." },

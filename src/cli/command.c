@@ -200,6 +200,12 @@ void command_warn(const struct command_context *context, const char *fmt, ...)
     va_end(args);
 }
 
+void command_tell_error(const struct command_context *context, const struct error *err)
+{
+    fflush(context->out);
+    tell(context->set, context->world, context->log_format, LOG_ERROR, slice_from(err->text));
+}
+
 PRINTF(2, 3) static void run_warn(const struct command_run *run, const char *fmt, ...)
 {
     va_list args;

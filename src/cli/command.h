@@ -87,6 +87,10 @@ int command_main(const struct command_set *set, const struct command_world *worl
 /* Tells a warning on standard error, unless --log-level keeps it back: "hearth: warning: ...", or a JSON line. */
 void command_warn(const struct command_context *context, const char *fmt, ...) PRINTF(2, 3);
 
+/* Tells an error that does not end the command, as one that does is told: "hearth: ...". The command goes on and sees
+ * to its exit status. */
+void command_tell_error(const struct command_context *context, const struct error *err);
+
 /* The command called `name`, hidden ones too, or NULL. */
 const struct command *command_find(const struct command_set *set, struct slice name);
 /* As command_find, but an unknown name is ERR_USAGE and the nearest known one is named. */

@@ -2,7 +2,29 @@
 #include "cli/commands.h"
 
 static const struct command *const all[] = {
-    &cmd_top, &cmd_tree, &cmd_peek, &cmd_diff, &cmd_convert, &cmd_inspect, &cmd_help, &cmd_version,
+    /* on files */
+    &cmd_top,
+    &cmd_tree,
+    &cmd_peek,
+    &cmd_diff,
+    &cmd_convert,
+    &cmd_inspect,
+    /* on a store */
+    &cmd_import,
+    &cmd_series,
+    &cmd_labels,
+    &cmd_label_values,
+    &cmd_types,
+    &cmd_stats,
+    &cmd_keep,
+    &cmd_delete,
+    &cmd_compact,
+    &cmd_verify,
+    &cmd_backup,
+    &cmd_restore,
+    /* on the program itself */
+    &cmd_help,
+    &cmd_version,
 };
 
 const struct command_set commands = {

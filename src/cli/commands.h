@@ -7,11 +7,23 @@
 /* The program itself; its commands are in the order in which help lists them. */
 extern const struct command_set commands;
 
+extern const struct command cmd_backup;
+extern const struct command cmd_compact;
 extern const struct command cmd_convert;
+extern const struct command cmd_delete;
 extern const struct command cmd_diff;
 extern const struct command cmd_help;
+extern const struct command cmd_import;
 extern const struct command cmd_inspect;
+extern const struct command cmd_keep;
+extern const struct command cmd_label_values;
+extern const struct command cmd_labels;
 extern const struct command cmd_peek;
-extern const struct command cmd_tree;
+extern const struct command cmd_restore;
+extern const struct command cmd_series;
+extern const struct command cmd_stats;
 extern const struct command cmd_top;
+extern const struct command cmd_tree;
+extern const struct command cmd_types;
+extern const struct command cmd_verify;
 extern const struct command cmd_version;

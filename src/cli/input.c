@@ -14,10 +14,6 @@ static const char *format_word(size_t index)
 const struct option_spec input_options[INPUT_OPTIONS_N] = {
     { "from", OPTION_ENUM, FIELD(input_config, from), "auto", "Format of the input; found by content unless given.",
       .word_at = format_word },
-    { "average-levels", OPTION_BOOL, FIELD(input_config, average_levels), "false",
-      "Average levels, like memory in use, over several inputs instead of adding them up." },
-    { "drop-labels", OPTION_BOOL, FIELD(input_config, drop_labels), "false",
-      "Ignore the labels and span links of samples when several profiles are merged." },
     { "max-inflated-size", OPTION_SIZE, FIELD(input_config, max_inflated_bytes), "512MiB",
       "Refuse an input that is larger than this after decompression.", .min = "1" },
     { "max-memory", OPTION_SIZE, FIELD(input_config, max_memory_bytes), "2GiB",
@@ -34,6 +30,13 @@ const struct option_spec input_options[INPUT_OPTIONS_N] = {
       "Labels to keep of one sample; more are dropped and counted.", .min = "0", .max = "65535" },
 };
 
+const struct option_spec input_merge_options[INPUT_MERGE_OPTIONS_N] = {
+    { "average-levels", OPTION_BOOL, FIELD(input_config, average_levels), "false",
+      "Average levels, like memory in use, over several inputs instead of adding them up." },
+    { "drop-labels", OPTION_BOOL, FIELD(input_config, drop_labels), "false",
+      "Ignore the labels and span links of samples when several profiles are merged." },
+};
+
 static struct profile_limits limits_of(const struct input_config *config)
 {
     struct profile_limits limits = profile_default_limits;
@@ -47,7 +50,7 @@ static struct profile_limits limits_of(const struct input_config *config)
     return limits;
 }
 
-static const char *name_of(const char *path)
+const char *input_name(const char *path)
 {
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
@@ -75,8 +78,8 @@ static int read_one(struct input *input, struct command_context *context, const 
     if (fs_read_file(path, config->max_inflated_bytes, &input->file, err) < 0)
         return -1;
     if (format_read(buffer_slice(&input->file), wanted, input->unpacker, batch, &format, err) < 0)
-        return error_wrap(err, "reading '%s'", name_of(path));
-    input_warn(context, name_of(path), &batch->report);
+        return error_wrap(err, "reading '%s'", input_name(path));
+    input_warn(context, input_name(path), &batch->report);
     if (!input->format)
         input->format = format;
     input->n_files++;
@@ -92,7 +95,7 @@ static int merge_one(struct input *input, struct merge *merge, struct command_co
         return -1;
     report_clear(&scratch->report); /* told already */
     if (merge_add(merge, scratch, err) < 0)
-        return error_wrap(err, "merging '%s'", name_of(path));
+        return error_wrap(err, "merging '%s'", input_name(path));
     return 0;
 }
 
@@ -144,7 +147,7 @@ static int read_all(struct input *input, struct command_context *context, const 
                                      .drop_labels = config->drop_labels };
     AUTO(merge_freep) struct merge *merge = NULL;
 
-    if (unpacker_new(&input->unpacker, err) < 0 || merge_new(&options, &merge, err) < 0)
+    if (merge_new(&options, &merge, err) < 0)
         return -1;
     if (files.n == 1) {
         int result;
@@ -157,7 +160,7 @@ static int read_all(struct input *input, struct command_context *context, const 
         if (shape == INPUT_AS_IS || (input->batch.n_profiles == 1 && !config->drop_labels))
             return 0;
         if (merge_batch(input, merge, err) < 0)
-            return error_wrap(err, "merging the profiles of '%s'", name_of(files.items[0]));
+            return error_wrap(err, "merging the profiles of '%s'", input_name(files.items[0]));
     } else if (merge_files(input, merge, context, config, files, err) < 0 ||
                merge_finish(merge, &input->batch, err) < 0) {
         return -1;
@@ -166,8 +169,7 @@ static int read_all(struct input *input, struct command_context *context, const 
     return 0;
 }
 
-int input_open(struct input *input, struct command_context *context, const struct input_config *config,
-               struct option_list files, enum input_shape shape, struct error *err)
+int input_start(struct input *input, const struct input_config *config, struct error *err)
 {
     struct profile_limits limits = limits_of(config);
 
@@ -175,6 +177,25 @@ int input_open(struct input *input, struct command_context *context, const struc
     *input = (struct input){ 0 };
     buffer_init(&input->file, 0);
     batch_init(&input->batch, &limits);
+    if (unpacker_new(&input->unpacker, err) < 0) {
+        input_close(input);
+        return -1;
+    }
+    return 0;
+}
+
+int input_read(struct input *input, struct command_context *context, const struct input_config *config,
+               const char *path, struct error *err)
+{
+    batch_reset(&input->batch);
+    return read_one(input, context, config, path, &input->batch, err);
+}
+
+int input_open(struct input *input, struct command_context *context, const struct input_config *config,
+               struct option_list files, enum input_shape shape, struct error *err)
+{
+    if (input_start(input, config, err) < 0)
+        return -1;
     if (read_all(input, context, config, files, shape, err) < 0) {
         input_close(input);
         return -1;

@@ -19,14 +19,16 @@ struct stage {
 static void stage_init(struct stage *stage)
 {
     static const struct command_set set = { .name = "hearth" };
-    struct option_group group = { .title = "Reading", .specs = input_options, .n = INPUT_OPTIONS_N };
+    struct option_group reading = { .title = "Reading", .specs = input_options, .n = INPUT_OPTIONS_N };
+    struct option_group merging = { .title = "Merging", .specs = input_merge_options, .n = INPUT_MERGE_OPTIONS_N };
     struct options *options;
     struct error err;
 
     *stage = (struct stage){ 0 };
     arena_init(&stage->arena, 0);
     CHECK_OK(options_new(&stage->arena, &options, &err), &err);
-    CHECK_OK(options_bind(options, &group, &stage->config, &err), &err);
+    CHECK_OK(options_bind(options, &reading, &stage->config, &err), &err);
+    CHECK_OK(options_bind(options, &merging, &stage->config, &err), &err);
     stage->world.messages = open_memstream(&stage->messages, &stage->messages_len);
     stage->context = (struct command_context){ .set = &set, .world = &stage->world, .arena = &stage->arena };
 }
@@ -140,6 +142,29 @@ TEST(input_errors_name_the_file)
     files[0] = "/nowhere/at/all";
     CHECK_ERROR(input_open(&input, &stage.context, &stage.config, (struct option_list){ files, 1 }, INPUT_AS_IS, &err),
                 &err, ERR_NOT_FOUND);
+    stage_done(&stage);
+}
+
+TEST(input_reads_files_one_by_one_and_goes_on_after_a_bad_one)
+{
+    struct stage stage;
+    struct input input;
+    struct error err;
+
+    stage_init(&stage);
+    const char *good = file_with(&stage, "a.folded", "main;work 3\nmain 1\n");
+    const char *bad = file_with(&stage, "x", "\x01\x02\x03");
+
+    CHECK_OK(input_start(&input, &stage.config, &err), &err);
+    CHECK_OK(input_read(&input, &stage.context, &stage.config, good, &err), &err);
+    CHECK_EQ(input.batch.n_profiles, 1);
+    CHECK_ERROR(input_read(&input, &stage.context, &stage.config, bad, &err), &err, ERR_UNSUPPORTED);
+    CHECK_HAS(err.text, "/x'");
+    CHECK_OK(input_read(&input, &stage.context, &stage.config, good, &err), &err);
+    CHECK_EQ(input.batch.n_profiles, 1);
+    CHECK_EQ(profile_total(&input.batch.profiles[0], 0), 4);
+    CHECK_EQ(input.n_files, 2);
+    input_close(&input);
     stage_done(&stage);
 }
 

@@ -274,7 +274,9 @@ int view_finish(struct command_context *context, struct buffer *out, int result,
 {
     if (result == 0)
         result = buffer_check(out, err);
-    if (result == 0 && (fwrite(out->data, 1, out->len, context->out) != out->len || fflush(context->out) != 0))
+    /* An empty result has no data to point to. */
+    if (result == 0 &&
+        ((out->len > 0 && fwrite(out->data, 1, out->len, context->out) != out->len) || fflush(context->out) != 0))
         result = error_set_errno(err, errno, "writing standard output");
     buffer_done(out);
     return result;

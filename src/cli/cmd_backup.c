@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/progress.h"
+#include "base/units.h"
+#include "cli/commands.h"
+#include "cli/storage.h"
+#include "cli/table.h"
+#include "cli/view.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+struct backup_config {
+    struct storage_config store;
+    bool is_json;
+};
+
+static const struct option_spec backup_options[] = {
+    { "json", OPTION_BOOL, FIELD(backup_config, is_json), "false", "Write JSON." },
+};
+
+struct backup {
+    const char *path;
+    uint64_t copied_bytes;
+    uint64_t shared_bytes;
+};
+
+/* DIRECTORY/2026-11-15T10-00-00Z: sorts by time, and has no colon, which some file systems and tools take for their
+ * own. */
+static const char *choose_path(struct command_context *context, const char *directory, struct error *err)
+{
+    char name[CLOCK_TEXT_BYTES];
+
+    clock_format(clock_now_ns(), CLOCK_ZONE_UTC, 0, name);
+    for (char *at = name; *at; at++)
+        if (*at == ':')
+            *at = '-';
+    return arena_printf(context->arena, err, "%s/%s", directory, name);
+}
+
+/* A backup inside of the store would be part of the next one. `directory` exists. */
+static int check_is_outside(const char *directory, const char *data_dir, struct error *err)
+{
+    char backups[PATH_MAX], store[PATH_MAX];
+    size_t len;
+
+    if (!realpath(directory, backups))
+        return error_set_errno(err, errno, "looking for '%s'", directory);
+    if (!realpath(data_dir, store))
+        return error_set_errno(err, errno, "looking for '%s'", data_dir);
+    len = strlen(store);
+    if (strncmp(backups, store, len) == 0 && (backups[len] == '/' || backups[len] == '\0'))
+        return error_set(err, ERR_USAGE,
+                         "'%s' lies in the data directory; name a place outside of it, best on another disk",
+                         directory);
+    return 0;
+}
+
+static int make(struct store *store, struct backup *backup, struct error *err)
+{
+    int result;
+
+    progress_start("copying", 0);
+    result = store_backup(store, backup->path, &backup->copied_bytes, &backup->shared_bytes, err);
+    progress_finish();
+    return result;
+}
+
+static void print(const struct backup_config *config, const struct backup *backup, struct buffer *out)
+{
+    struct json json;
+
+    if (!config->is_json) {
+        table_append_text(out, slice_from(backup->path));
+        buffer_printf(out, ": %s copied, %s shared with the backup before\n",
+                      units_human_bytes((int64_t)backup->copied_bytes).text,
+                      units_human_bytes((int64_t)backup->shared_bytes).text);
+        return;
+    }
+    json_init(&json, out, JSON_INDENTED);
+    json_object_begin(&json);
+    json_key(&json, "path");
+    json_text(&json, backup->path);
+    json_key(&json, "copied_bytes");
+    json_uint(&json, backup->copied_bytes);
+    json_key(&json, "shared_bytes");
+    json_uint(&json, backup->shared_bytes);
+    json_object_end(&json);
+    json_done(&json);
+}
+
+static int run(struct command_context *context, struct error *err)
+{
+    const struct backup_config *config = context->config;
+    const char *directory = storage_argument(context, 0);
+    struct backup backup = { .path = choose_path(context, directory, err) };
+    AUTO(store_closep) struct store *store = NULL;
+    struct buffer out;
+
+    if (!backup.path || storage_open_to_change(&config->store, &store, err) < 0 ||
+        fs_make_directories(directory, 0777, err) < 0 || check_is_outside(directory, config->store.data_dir, err) < 0 ||
+        make(store, &backup, err) < 0)
+        return -1;
+    buffer_init(&out, 0);
+    print(config, &backup, &out);
+    return view_finish(context, &out, 0, err);
+}
+
+const struct command cmd_backup = {
+    .name = "backup",
+    .summary = "Make a copy of a store",
+    .description =
+        "Makes a consistent copy of the store in a new directory, DIRECTORY/2026-11-15T10-00-00Z, named after the time "
+        "in UTC. Files that have not changed since the newest backup there are shared with it (as hard links), so that "
+        "a backup every hour costs little; each is whole by itself, and any of them may be removed.\n\n"
+        "A backup is a data directory like another: the commands that look at a store work on it, and 'hearth restore' "
+        "puts it back in place.",
+    .config_bytes = sizeof(struct backup_config),
+    .options = { OPTION_GROUP("Options", backup_options), STORAGE_GROUP(backup_config, store) },
+    .arguments = { { "DIRECTORY", COMMAND_ARGUMENT_FILE, 1, 1, "Directory of backups; made if it is missing." } },
+    .examples = { { "hearth backup --data-dir hearth-data backups",
+                    "Makes a backup, and shares what is in the last." } },
+    .run = run,
+};

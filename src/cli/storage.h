@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the commands on a store have in common: the options that name it, how it is opened, and how ranges of time and
+ * selectors are given.
+ *
+ * Commands that only look open the store read-only, which works beside a process that writes to it. Commands that
+ * change something need it for themselves. */
+#pragma once
+
+#include "base/clock.h"
+#include "cli/command.h"
+#include "store/store.h"
+
+/* --- which store --- */
+
+struct storage_config {
+    const char *data_dir;
+    uint64_t memory_limit_bytes; /* 0 = chosen by the store */
+};
+#define STORAGE_OPTIONS_N 2
+extern const struct option_spec storage_options[STORAGE_OPTIONS_N];
+#define STORAGE_GROUP(config_struct, member)                                                                           \
+    {                                                                                                                  \
+        .title = "Store", .specs = storage_options, .n = STORAGE_OPTIONS_N,                                            \
+        .offset = offsetof(struct config_struct, member)                                                               \
+    }
+
+/* --- what it keeps --- */
+
+struct storage_keeping {
+    const char *tenant;
+    unsigned wal_sync;        /* enum store_wal_sync */
+    int64_t retention_ns;     /* 0 = nothing is forgotten for its age */
+    uint64_t retention_bytes; /* 0 = nothing is forgotten for its size */
+    uint64_t min_free_bytes;  /* 0 = chosen by the store */
+    int64_t max_age_ns;       /* 0 = the retention, or STORAGE_MAX_AGE_NS without one */
+    int64_t max_ahead_ns;
+    uint64_t max_series;
+    uint64_t max_splits;
+    uint64_t max_series_labels;
+    uint64_t max_name_bytes;
+    uint64_t max_value_bytes;
+};
+#define STORAGE_MAX_AGE_NS        (30 * 86400 * CLOCK_NS_PER_SECOND)
+#define STORAGE_KEEPING_OPTIONS_N 12
+extern const struct option_spec storage_keeping_options[STORAGE_KEEPING_OPTIONS_N];
+#define STORAGE_KEEPING_GROUP(config_struct, member)                                                                   \
+    {                                                                                                                  \
+        .title = "Keeping", .specs = storage_keeping_options, .n = STORAGE_KEEPING_OPTIONS_N,                          \
+        .offset = offsetof(struct config_struct, member)                                                               \
+    }
+
+/* --- what of it --- */
+
+struct storage_range {
+    const char *tenant;
+    const char *from, *until;
+};
+#define STORAGE_RANGE_OPTIONS_N 3
+extern const struct option_spec storage_range_options[STORAGE_RANGE_OPTIONS_N];
+#define STORAGE_RANGE_GROUP(config_struct, member)                                                                     \
+    {                                                                                                                  \
+        .title = "Selecting", .specs = storage_range_options, .n = STORAGE_RANGE_OPTIONS_N,                            \
+        .offset = offsetof(struct config_struct, member)                                                               \
+    }
+
+/* A query with the selector that it points to. */
+struct storage_query {
+    struct store_query query;
+    struct selector *selector; /* NULL where none was given */
+};
+/* Reads range and selector; a NULL or empty `selector` selects everything, and a missing end of the range is open.
+ * Errors: ERR_USAGE naming the option or the argument. */
+MUST_CHECK int storage_query_init(struct storage_query *query, const struct storage_range *range, const char *selector,
+                                  struct error *err);
+void storage_query_done(struct storage_query *query);
+
+/* Reads a time: RFC 3339, a date (midnight, UTC), a number since 1970 (seconds to nanoseconds, told apart by their
+ * size), "now", "now-1h", "now+5m", or a duration, which is that long before now. Errors: ERR_USAGE naming `option`. */
+MUST_CHECK int storage_parse_time(const char *option, const char *text, int64_t now_ns, int64_t *ret_time_ns,
+                                  struct error *err);
+
+/* --- opening --- */
+
+/* For looking. Errors: ERR_NOT_FOUND where there is no store, and those of store_open. */
+MUST_CHECK int storage_open_to_read(const struct storage_config *config, struct store **ret_store, struct error *err);
+/* For changing a store that is there; every change is synced. Errors: likewise, and ERR_BUSY saying who has it and what
+ * can be done. */
+MUST_CHECK int storage_open_to_change(const struct storage_config *config, struct store **ret_store, struct error *err);
+/* For writing profiles; makes the store if there is none. Errors: ERR_USAGE for options that contradict each other, and
+ * as above. */
+MUST_CHECK int storage_open_to_write(const struct storage_config *config, const struct storage_keeping *keeping,
+                                     struct store **ret_store, struct error *err);
+
+/* --- listing --- */
+
+/* What commands take that list what is in a store, and their option groups. */
+struct storage_list_config {
+    struct storage_config store;
+    struct storage_range range;
+    bool is_json;
+};
+#define STORAGE_LIST_OPTIONS_N 1
+extern const struct option_spec storage_list_options[STORAGE_LIST_OPTIONS_N];
+#define STORAGE_LIST_GROUPS                                                                                            \
+    OPTION_GROUP("Options", storage_list_options), STORAGE_RANGE_GROUP(storage_list_config, range),                    \
+        STORAGE_GROUP(storage_list_config, store)
+
+/* A list of texts: which, how it is called in JSON, and who knows it. */
+struct storage_list {
+    const char *key;
+    const char *selector; /* may be NULL */
+    const char *argument; /* for `ask` */
+    int (*ask)(struct store *store, const struct store_query *query, const char *argument, struct arena *arena,
+               struct store_texts *ret_texts, struct error *err);
+};
+/* The run of a command with a struct storage_list_config that lists texts: opens the store, asks, and prints them one
+ * on a line or as JSON. */
+MUST_CHECK int storage_list(struct command_context *context, const struct storage_list *list, struct error *err);
+
+/* Argument `index` of the command, or NULL. */
+const char *storage_argument(const struct command_context *context, size_t index);
