@@ -1,0 +1,206 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A disk that fails: every kind of call in turn, no space left, a flipped bit in every kind of file. The store says so or
+# goes on; it never crashes or hangs, loses nothing it acknowledged, and works again once the disk does.
+#
+#   tests/fault/faults.sh [long] [SEED]
+# shellcheck source=tests/fault/lib.sh
+. "$(dirname "$0")/lib.sh"
+length=${1:-ci} seed=${2:-$(date +%s)}
+case $length in
+long) positions=1000000 bits=12 ;;
+*) positions=2 bits=2 ;;
+esac
+calls="open read pread write pwrite fsync fdatasync sync_file_range ftruncate fallocate rename link unlink mkdir"
+
+# storm_writes ARGUMENTS...: what each run here does; the same calls every time, or nearly.
+storm_writes() { storm write "$dir/data" ledger --threads 1 --step 60s --backups "$dir/backups" "$@"; }
+# begin_with NAME: the directory as it was before the disk fails.
+begin_with() {
+    rm -rf "$dir" ledger
+    mkdir "$dir"
+    if [ "$1" = used ]; then
+        cp -a "$work/used/." "$dir"
+        cp "$work/used.ledger" ledger
+    fi
+}
+# kill_after SECONDS ARGUMENTS...: writes until it is killed.
+kill_after() {
+    seconds=$1
+    shift
+    "$fault/storm" write "$dir/data" ledger --threads 1 --step 60s "$@" >storm.out 2>&1 &
+    process=$!
+    sleep "$seconds"
+    kill_storm $process
+}
+# says_why: the last run ended well, or with words.
+says_why() {
+    case $status in
+    0) ;;
+    3) [ -n "$errout" ] || fail "$1: ended without a word" ;;
+    1) fail "$1: a promise was broken" "$errout" ;;
+    124 | 137) fail "$1: hung" "$errout" ;;
+    *) fail "$1: crashed, status $status" "$errout" ;;
+    esac
+}
+# goes_on WHAT: with a disk that works all is there, and writing goes on.
+goes_on() {
+    check_holds "$1, afterwards" "$dir/data" ledger
+    run storm_writes --writes 20 --seed 2
+    [ "$status" = 0 ] || fail "$1: writing does not go on, status $status" "$errout"
+    check_holds "$1, after more writing" "$dir/data" ledger --thorough
+}
+
+t "the shim fails the call it is told to fail"
+begin_with nothing
+echo text >"$dir/file"
+run shimmed HEARTH_SHIM_FAIL=read:2:EIO "HEARTH_SHIM_COUNT=$work/counts" -- "$python" -c '
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDONLY)
+print(os.read(fd, 1))
+try: print(os.read(fd, 1))
+except OSError as e: print(e.errno)
+print(os.read(fd, 1))' "$dir/file"
+same "$out" "b't'
+5
+b'e'"
+same "$(grep '^read ' counts)" "read 3"
+
+# A directory with some history, its writer killed: opening it means recovering.
+begin_with nothing
+run storm_writes --writes 400
+[ "$status" = 0 ] || { t "a run without faults" && fail "status $status" "$errout" && finish && exit 1; }
+kill_after 0.7 --backups "$dir/backups"
+cp -a "$dir" "$work/used"
+cp ledger "$work/used.ledger"
+
+# storm_shimmed NAME=VALUE...: the run whose calls are counted, and failed one after the other.
+storm_shimmed() {
+    shimmed "$@" -- timeout -s KILL 60 "$fault/storm" write "$dir/data" ledger --threads 1 --step 60s \
+        --backups "$dir/backups" --writes 150 --tolerant
+}
+# fail_calls CALL [TEXT]: fails it at a spread of positions, once or from then on; only on paths with TEXT in them.
+fail_calls() {
+    number_of_case=0
+    match=${2:+HEARTH_SHIM_MATCH=$2}
+    for beginning in nothing used; do
+        if [ ! -e "counts.$beginning.${2:-}" ]; then
+            begin_with $beginning
+            run storm_shimmed "HEARTH_SHIM_COUNT=$work/counts.$beginning.${2:-}" ${match:+"$match"}
+            status_is 0
+        fi
+        n=$(sed -n "s/^$1 //p" "counts.$beginning.${2:-}")
+        tried=$positions
+        [ "$tried" -le "$n" ] || tried=$n
+        k=0
+        while [ $k -lt "$tried" ] && [ "$current_ok" = 1 ]; do
+            random $((n / tried))
+            nth=$((n * k / tried + number + 1))
+            k=$((k + 1)) number_of_case=$((number_of_case + 1))
+            case $((number_of_case % 4)) in
+            0) how=EIO ;; 1) how=ENOSPC:forever ;; 2) how=EIO:forever ;; 3) how=ENOSPC ;;
+            esac
+            begin_with $beginning
+            what="$1:$nth:$how${2:+ of $2}, beginning with $beginning"
+            run storm_shimmed "HEARTH_SHIM_FAIL=$1:$nth:$how" ${match:+"$match"}
+            says_why "$what"
+            [ "$current_ok" = 0 ] || goes_on "$what"
+        done
+    done
+}
+
+for call in $calls; do
+    t "a failing $call"
+    fail_calls "$call"
+done
+# Where RocksDB needs watching: it aborts when it is used after a failed write to its log, it takes a file in whose keys
+# it could not read, and it forgets a file that its manifest names when the sync of the manifest fails.
+positions=$((positions * 3))
+t "a failing write to a log"
+fail_calls write .log
+t "a failing pread of a closed hour on its way into the database"
+fail_calls pread hour-
+t "a failing fdatasync of a manifest"
+fail_calls fdatasync MANIFEST
+
+# --- no space left ---
+
+# fill_disk OPTION...: storm fills a small disk, then somebody makes room.
+fill_disk() {
+    umount "$dir" 2>umount.err
+    rm -rf "$dir" ledger
+    mkdir "$dir"
+    if ! mount -t tmpfs -o size=24m hearth-test "$dir" 2>mount.err; then
+        cannot "no tmpfs can be mounted ($(cat mount.err))"
+        return
+    fi
+    head -c 12000000 /dev/zero >"$dir/ballast"
+    run storm write "$dir/data" ledger --threads 1 --step 20s --only-upkeep --tolerant --ballast "$dir/ballast" \
+        --writes 20000 "$@"
+    status_is 0
+    err_has "making room"
+    check_holds "after a full disk" "$dir/data" ledger
+    umount "$dir"
+}
+t "a full disk is noticed in time, and writing goes on by itself when there is room"
+fill_disk
+t "a disk that fills up under the store loses nothing, and writing goes on by itself when there is room"
+fill_disk --min-free 1
+
+# --- flipped bits ---
+
+# flip FILE: one bit of it, somewhere.
+flip() {
+    size=$(wc -c <"$1")
+    random "$size"
+    offset=$number
+    random 8
+    bit=$number
+    "$python" -IS -c 'import sys
+f = open(sys.argv[1], "r+b"); f.seek(int(sys.argv[2])); b = f.read(1)
+f.seek(int(sys.argv[2])); f.write(bytes([b[0] ^ 1 << int(sys.argv[3])]))' "$1" "$offset" "$bit"
+}
+
+# A directory of several days, with open and closed hours and something in the log.
+begin_with nothing
+run storm write "$dir/data" ledger --threads 1 --step 60s --writes 4000 --only-upkeep
+[ "$status" = 0 ] || { t "several days" && fail "status $status" "$errout"; }
+kill_after 0.5 --only-upkeep
+rm -rf "$work/used"
+cp -a "$dir" "$work/used"
+cp ledger "$work/used.ledger"
+
+# flip_in PATTERN: a bit of some files of that kind, each in a fresh copy. The rest of the store must not mind.
+flip_in() {
+    files=$(cd "$work/used/data" && find . -type f -path "$1" -size +0 | sort)
+    [ -n "$files" ] || fail "there is no file like $1"
+    k=0
+    while [ $k -lt "$bits" ] && [ "$current_ok" = 1 ]; do
+        k=$((k + 1))
+        random "$(echo "$files" | wc -l)"
+        file=$(echo "$files" | sed -n "$((number + 1))p")
+        begin_with used
+        flip "$dir/data/$file"
+        what="bit $bit of byte $offset of $file"
+        day=$(echo "$file" | sed -n 's,^\./profiles/\([-0-9]*\)/.*,\1,p')
+        run storm check "$dir/data" ledger ${day:+--damaged "$day"}
+        if [ "$status" = 3 ] && [ -z "$day" ]; then
+            # Refusing to open is right where nothing can be known; then nothing was touched.
+            [ -n "$errout" ] || fail "$what: refused without a word"
+            cp "$work/used/data/$file" "$dir/data/$file"
+            check_holds "$what, mended" "$dir/data" ledger
+            continue
+        fi
+        [ "$status" = 0 ] || fail "$what: status $status" "$errout"
+        run storm write "$dir/data" ledger --threads 1 --only-upkeep --tolerant --writes 30
+        says_why "$what, writing"
+        check_holds "$what, after writing" "$dir/data" ledger ${day:+--damaged "$day"}
+    done
+}
+for kind in '*.sst' '*/[0-9]*.log' '*/MANIFEST-*' '*/CURRENT' '*/OPTIONS-*' '*/IDENTITY' './FORMAT' './meta/*'; do
+    t "a flipped bit in $kind"
+    flip_in "$kind"
+done
+
+echo "seed $seed"
+finish
