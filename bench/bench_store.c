@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The store under load: what it costs to keep profiles, in CPU, disk and memory.
+ *
+ *     stream -gzip 20 10 600 | store [-memory MIB] [-sync always|1s|off] [-day N] [-keep-open] DIR
+ *
+ * Reads a stream (bench_stream.c) to its end, writes each profile, closes the hours, and prints what it took, one
+ * "name value" per line. CPU is that of the writing thread for the foreground, and of the whole process for all. With
+ * -day the profiles are moved N days ahead, so that several days can be filled. */
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "pack/unpacker.h"
+#include "store/store.h"
+#include "wire/pprof.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int die(const char *what)
+{
+    fprintf(stderr, "store: %s\n", what);
+    exit(1);
+}
+
+/* The real clock: that of the store is set to the time of the profiles. */
+static int64_t real_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * CLOCK_NS_PER_SECOND + time.tv_nsec;
+}
+
+static int64_t thread_cpu_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * CLOCK_NS_PER_SECOND + time.tv_nsec;
+}
+
+static bool read_all(char *bytes, size_t len)
+{
+    while (len) {
+        ssize_t n = read(STDIN_FILENO, bytes, len);
+
+        if (n <= 0)
+            return false;
+        bytes += n;
+        len -= (size_t)n;
+    }
+    return true;
+}
+
+/* A number of kB from /proc/self/status. */
+static unsigned long status_kb(const char *name)
+{
+    char line[256];
+    unsigned long value = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+
+    while (file && fgets(line, sizeof(line), file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            value = strtoul(line + strlen(name) + 1, NULL, 10);
+    if (file)
+        fclose(file);
+    return value;
+}
+
+static unsigned long long written_bytes(void)
+{
+    char line[256];
+    unsigned long long value = 0;
+    FILE *file = fopen("/proc/self/io", "re");
+
+    while (file && fgets(line, sizeof(line), file))
+        if (strncmp(line, "wchar:", 6) == 0)
+            value = strtoull(line + 6, NULL, 10);
+    if (file)
+        fclose(file);
+    return value;
+}
+
+struct counts {
+    uint64_t n, n_samples;
+    int64_t unpack_ns, decode_ns, write_ns, write_wall_ns;
+};
+
+static void write_one(struct store *store, struct batch *batch, uint32_t service, uint32_t instance,
+                      struct counts *counts)
+{
+    char service_name[32], instance_name[32];
+    struct series_label labels[2];
+    struct store_receipt receipt;
+    struct store_write write = { .batch = batch, .labels = labels, .n_labels = 2 };
+    struct error err;
+    int64_t cpu_ns = thread_cpu_ns(), wall_ns = real_ns();
+
+    snprintf(service_name, sizeof(service_name), "service-%02u", service);
+    snprintf(instance_name, sizeof(instance_name), "instance-%03u", instance);
+    labels[0] = (struct series_label){ SLICE("service_name"), slice_from(service_name) };
+    labels[1] = (struct series_label){ SLICE("instance"), slice_from(instance_name) };
+    if (store_write(store, &write, &receipt, &err) < 0)
+        die(err.text);
+    counts->write_ns += thread_cpu_ns() - cpu_ns;
+    counts->write_wall_ns += real_ns() - wall_ns;
+    counts->n += receipt.n_written;
+    counts->n_samples += receipt.n_samples;
+}
+
+static void take_stream(struct store *store, int64_t shift_ns, struct counts *counts)
+{
+    struct unpacker *unpacker;
+    struct batch batch;
+    struct error err;
+    char header[24], *body = NULL;
+    size_t capacity = 0;
+
+    if (unpacker_new(&unpacker, &err) < 0)
+        die(err.text);
+    batch_init(&batch, NULL);
+    while (read_all(header, sizeof(header))) {
+        size_t len = bytes_get_le32(header);
+        struct slice plain;
+        int64_t begun;
+
+        if (len > capacity) {
+            body = memory_realloc(body, len, &err);
+            capacity = len;
+        }
+        if (!body || !read_all(body, len))
+            die("the stream is cut off");
+        begun = thread_cpu_ns();
+        if (unpacker_unwrap(unpacker, slice_of(body, len), profile_default_limits.max_inflated_bytes,
+                            UNPACKER_MAX_LAYERS, &plain, &err) < 0)
+            die(err.text);
+        counts->unpack_ns += thread_cpu_ns() - begun;
+        begun = thread_cpu_ns();
+        batch_reset(&batch);
+        if (pprof_decode(plain, &batch, &err) < 0)
+            die(err.text);
+        batch.profiles[0].start_ns = (int64_t)bytes_get_le64(header + 16) + shift_ns;
+        clock_fake_set(batch.profiles[0].start_ns);
+        counts->decode_ns += thread_cpu_ns() - begun;
+        write_one(store, &batch, bytes_get_le32(header + 4), bytes_get_le32(header + 8), counts);
+    }
+    batch_done(&batch);
+    unpacker_free(unpacker);
+    memory_free(body);
+}
+
+static double per(double value, uint64_t n)
+{
+    return n ? value / (double)n : 0;
+}
+
+static void print_stats(struct store *store, const char *when, const struct counts *counts)
+{
+    static struct store_stats stats;
+    struct error err;
+
+    if (store_stats(store, &stats, &err) < 0)
+        die(err.text);
+    printf("%s_disk_bytes_per_sample %.3f\n", when, per((double)stats.disk_bytes, counts->n_samples));
+    printf("%s_index_bytes_per_sample %.3f\n", when, per((double)stats.index_bytes, counts->n_samples));
+    printf("%s_block_bytes_per_sample %.3f\n", when, per((double)stats.block_bytes, counts->n_samples));
+    printf("%s_head_bytes_per_sample %.3f\n", when, per((double)stats.head_bytes, counts->n_samples));
+    printf("%s_wal_bytes_per_sample %.3f\n", when, per((double)stats.wal_bytes, counts->n_samples));
+    printf("%s_samples_value_bytes_per_sample %.3f\n", when, per((double)stats.samples.bytes, counts->n_samples));
+    printf("%s_sums_value_bytes_per_sample %.3f\n", when, per((double)stats.sums.bytes, counts->n_samples));
+    printf("%s_slot_value_bytes_per_sample %.3f\n", when, per((double)stats.slot_rollups.bytes, counts->n_samples));
+    printf("%s_hour_value_bytes_per_sample %.3f\n", when, per((double)stats.hour_rollups.bytes, counts->n_samples));
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const modes[] = { "always", "1s", "off" };
+    const int64_t year_ns = 366 * 86400 * CLOCK_NS_PER_SECOND;
+    struct store_options options = { .retention_ns = 100 * year_ns,
+                                     .max_ahead_ns = 100 * year_ns,
+                                     .wal_sync = STORE_SYNC_EACH_SECOND,
+                                     .has_background = true,
+                                     .close_delay_ns = 7200 * CLOCK_NS_PER_SECOND, /* not before we say so */
+                                     .close_cpu_share = 1 };
+    struct counts counts = { 0 };
+    struct store *store;
+    struct error err;
+    int64_t shift_ns = 0, begun_cpu_ns, begun_mono_ns;
+    unsigned long long begun_written;
+
+    for (; argc > 1 && argv[1][0] == '-'; argc -= 2, argv += 2) {
+        if (argc < 3)
+            die("an option lacks its value");
+        if (strcmp(argv[1], "-memory") == 0)
+            options.memory_limit_bytes = (uint64_t)atoi(argv[2]) << 20;
+        else if (strcmp(argv[1], "-day") == 0)
+            shift_ns = atoi(argv[2]) * (int64_t)86400 * CLOCK_NS_PER_SECOND;
+        else if (strcmp(argv[1], "-sync") == 0)
+            for (unsigned i = 0; i < 3; i++)
+                options.wal_sync = strcmp(argv[2], modes[i]) == 0 ? (enum store_wal_sync)i : options.wal_sync;
+        else
+            die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] DIR");
+    }
+    if (argc != 2)
+        die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] DIR");
+    options.data_dir = argv[1];
+    begun_mono_ns = real_ns();
+    if (store_open(&options, &store, &err) < 0)
+        die(err.text);
+    printf("open_ms %.1f\n", (double)(real_ns() - begun_mono_ns) / 1e6);
+    begun_written = written_bytes();
+    take_stream(store, shift_ns, &counts);
+    printf("profiles %llu\nsamples %llu\n", (unsigned long long)counts.n, (unsigned long long)counts.n_samples);
+    printf("unpack_us %.1f\ndecode_us %.1f\n", per((double)counts.unpack_ns / 1e3, counts.n),
+           per((double)counts.decode_ns / 1e3, counts.n));
+    printf("write_us %.1f\n", per((double)counts.write_ns / 1e3, counts.n));
+    printf("foreground_us %.1f\n",
+           per((double)(counts.unpack_ns + counts.decode_ns + counts.write_ns) / 1e3, counts.n));
+    printf("write_profiles_per_second %.0f\n", (double)counts.n / ((double)counts.write_wall_ns / 1e9));
+    printf("write_samples_per_second %.0f\n", (double)counts.n_samples / ((double)counts.write_wall_ns / 1e9));
+    printf("hwm_before_close_mb %.1f\n", (double)status_kb("VmHWM") / 1e3);
+    print_stats(store, "open", &counts);
+    clock_fake_advance(4 * 3600 * CLOCK_NS_PER_SECOND);
+    begun_cpu_ns = clock_cpu_ns();
+    begun_mono_ns = real_ns();
+    if (store_maintain(store, &err) < 0)
+        die(err.text);
+    printf("close_cpu_us %.1f\nclose_seconds %.2f\n", per((double)(clock_cpu_ns() - begun_cpu_ns) / 1e3, counts.n),
+           (double)(real_ns() - begun_mono_ns) / 1e9);
+    print_stats(store, "closed", &counts);
+    printf("written_bytes_per_sample %.3f\n", per((double)(written_bytes() - begun_written), counts.n_samples));
+    printf("process_cpu_us %.1f\n", per((double)clock_cpu_ns() / 1e3, counts.n));
+    printf("hwm_mb %.1f\n", (double)status_kb("VmHWM") / 1e3);
+    store_close(store);
+    return 0;
+}
