@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* JSON: passing over a text and taking it apart agree on whether it is good; a text that is good can be written again from
- * what was read, and is then read as the same. */
+/* JSON: passing over a text and taking it apart agree on whether it is good; a text that is good can be written again
+ * from what was read, and is then read as the same. */
 #include "base/json.h"
 #include "wire/json_reader.h"
 
