@@ -225,10 +225,22 @@ static const char *take_time(struct slice *rest, struct tm *date, int64_t *fract
     return NULL;
 }
 
+/* NULL, or what is wrong. */
+static const char *to_ns(struct tm *date, int offset_seconds, int64_t fraction_ns, int64_t *ret_time_ns)
+{
+    int64_t time_ns;
+
+    if (__builtin_mul_overflow((int64_t)timegm(date) - offset_seconds, CLOCK_NS_PER_SECOND, &time_ns) ||
+        __builtin_add_overflow(time_ns, fraction_ns, &time_ns))
+        return "only the years 1678 to 2261 can be expressed";
+    *ret_time_ns = time_ns;
+    return NULL;
+}
+
 static const char *parse(struct slice rest, int64_t *ret_time_ns)
 {
     struct tm date = { 0 };
-    int64_t fraction_ns = 0, time_ns;
+    int64_t fraction_ns = 0;
     int offset_seconds;
     const char *problem = take_date(&rest, &date);
 
@@ -243,11 +255,17 @@ static const char *parse(struct slice rest, int64_t *ret_time_ns)
         return "the zone is not 'Z', '+HH:MM' or '-HH:MM'";
     if (rest.len > 0)
         return "something follows the zone";
-    if (__builtin_mul_overflow((int64_t)timegm(&date) - offset_seconds, CLOCK_NS_PER_SECOND, &time_ns) ||
-        __builtin_add_overflow(time_ns, fraction_ns, &time_ns))
-        return "only the years 1678 to 2261 can be expressed";
-    *ret_time_ns = time_ns;
-    return NULL;
+    return to_ns(&date, offset_seconds, fraction_ns, ret_time_ns);
+}
+
+static const char *parse_date(struct slice rest, int64_t *ret_time_ns)
+{
+    struct tm date = { 0 };
+    const char *problem = take_date(&rest, &date);
+
+    if (!problem && rest.len > 0)
+        problem = "something follows the date";
+    return problem ? problem : to_ns(&date, 0, 0, ret_time_ns);
 }
 
 int clock_parse(struct slice text, int64_t *ret_time_ns, struct error *err)
@@ -257,6 +275,16 @@ int clock_parse(struct slice text, int64_t *ret_time_ns, struct error *err)
     if (problem)
         return error_set(err, ERR_INVALID,
                          "time '%.*s': %s; write it like 2026-11-15T10:00:00Z or 2026-11-15T11:00:00.5+01:00",
+                         SLICE_ARG(slice_sub(text, 0, 64)), problem);
+    return 0;
+}
+
+int clock_parse_date(struct slice text, int64_t *ret_time_ns, struct error *err)
+{
+    const char *problem = parse_date(text, ret_time_ns);
+
+    if (problem)
+        return error_set(err, ERR_INVALID, "date '%.*s': %s; write it like 2026-11-15",
                          SLICE_ARG(slice_sub(text, 0, 64)), problem);
     return 0;
 }

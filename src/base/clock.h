@@ -27,6 +27,8 @@ const char *clock_format(int64_t time_ns, enum clock_zone zone, int digits, char
 /* Reads an RFC 3339 time. Digits after the ninth of the fraction are dropped; a leap second (":60") is the start of the
  * next minute. Errors: ERR_INVALID, naming what is wrong. */
 MUST_CHECK int clock_parse(struct slice text, int64_t *ret_time_ns, struct error *err);
+/* Reads a date like 2026-11-15: its midnight in UTC. Errors: likewise. */
+MUST_CHECK int clock_parse_date(struct slice text, int64_t *ret_time_ns, struct error *err);
 
 /* Test seams. clock_fake_set stops both clocks and sets wall time, like somebody setting the date: monotonic time does
  * not change. clock_fake_advance lets time pass on both. clock_fake_stop goes back to the real clocks; the test harness

@@ -154,6 +154,35 @@ TEST(clock_refuses_what_is_no_time_and_says_why)
     }
 }
 
+TEST(clock_parses_dates_as_midnight_in_utc)
+{
+    static const struct {
+        const char *text;
+        const char *words;
+    } wrong[] = {
+        { "", "the date is not YYYY-MM-DD" },
+        { "2026-11-1", "the date is not YYYY-MM-DD" },
+        { "2026-11-15T", "something follows the date" },
+        { "2026-13-01", "the month is not 01 to 12" },
+        { "2026-02-29", "the month has no such day" },
+        { "9999-12-31", "only the years" },
+    };
+    int64_t time_ns = 0;
+    struct error err;
+
+    CHECK_OK(clock_parse_date(SLICE("2024-02-29"), &time_ns, &err), &err);
+    CHECK_EQ(time_ns, 1709164800 * CLOCK_NS_PER_SECOND);
+    CHECK_OK(clock_parse_date(SLICE("1970-01-01"), &time_ns, &err), &err);
+    CHECK_EQ(time_ns, 0);
+    time_ns = 4711;
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        CHECK_ERROR(clock_parse_date(slice_from(wrong[i].text), &time_ns, &err), &err, ERR_INVALID);
+        CHECK_HAS(err.text, wrong[i].words);
+        CHECK_HAS(err.text, "write it like 2026-11-15");
+        CHECK_EQ(time_ns, 4711);
+    }
+}
+
 TEST(clock_reads_back_what_it_formats_and_no_shorter_text)
 {
     char text[CLOCK_TEXT_BYTES];

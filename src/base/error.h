@@ -24,6 +24,7 @@
     X(FULL, "full", 507, 1)                                                                                            \
     X(BUSY, "busy", 429, 1)                                                                                            \
     X(TIMEOUT, "timed out", 504, 1)                                                                                    \
+    X(CANCELLED, "cancelled", 499, 1)                                                                                  \
     X(CLOSED, "closed", 503, 1)
 
 enum error_code {

@@ -24,6 +24,8 @@
     X(STORE_WORK)     /* hour.c: closing hours, writing them anew */                                                   \
     X(STORE_DAY)      /* day.c: what writers and readers share */                                                      \
     X(STORE_KV)       /* kv.c: the table of families */                                                                \
+    X(QUERY_QUEUE)    /* engine.c: who may run */                                                                      \
+    X(QUERY_TREES)    /* treecache.c: call trees that stay between queries */                                          \
     X(QUEUE)          /* queue.c: the items */                                                                         \
     X(METRICS)        /* metrics.c: the list of tables and their series */                                             \
     X(LOG)            /* log.c: where lines go; nearly last, so that any code may log */                               \

@@ -102,6 +102,11 @@ uint64_t memory_used_bytes(void)
     return used > 0 ? (uint64_t)used : 0;
 }
 
+void memory_trim(void)
+{
+    malloc_trim(0);
+}
+
 uint64_t memory_allocated_bytes(void)
 {
     return allocated_bytes;

@@ -30,6 +30,10 @@ void memory_set_limit(uint64_t max_bytes);
 /* What is allocated now, as malloc counts it. */
 uint64_t memory_used_bytes(void);
 
+/* Gives what malloc keeps for later back to the system: for after work that took much for a moment. Takes a millisecond or a
+ * few. */
+void memory_trim(void);
+
 /* How many bytes this thread has asked for since it began; what it gave back is not taken off. */
 uint64_t memory_allocated_bytes(void);
 
