@@ -343,7 +343,8 @@ static int open_column(struct slice *rest, size_t max_values, uint64_t max_value
     if (read_header(&in, ret_decoder, err) < 0)
         return -1;
     if (ret_decoder->n > max_values)
-        return error_set(err, ERR_LIMIT, "column: has %zu values, at most %zu are allowed", ret_decoder->n, max_values);
+        return error_set(err, ERR_CORRUPT, "column: has %zu values, at most %zu are allowed", ret_decoder->n,
+                         max_values);
     if (__builtin_mul_overflow(ret_decoder->n, (size_t)ret_decoder->width, &planes_bytes) || planes_bytes > in.len)
         return error_set(err, ERR_CORRUPT, "column: cut off: %zu values in %u planes, but only %zu bytes from byte %zu",
                          ret_decoder->n, ret_decoder->width, in.len, (size_t)(in.ptr - rest->ptr));
@@ -419,6 +420,16 @@ int column_decode_u32(struct slice *rest, size_t max_values, struct arena *arena
     }
     *rest = in;
     *ret_values = values;
+    *ret_n = decoder.n;
+    return 0;
+}
+
+int column_skip(struct slice *rest, size_t max_values, size_t *ret_n, struct error *err)
+{
+    struct decoder decoder;
+
+    if (open_column(rest, max_values, UINT64_MAX, &decoder, err) < 0)
+        return -1;
     *ret_n = decoder.n;
     return 0;
 }

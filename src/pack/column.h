@@ -52,9 +52,12 @@ void column_encode_u64(const uint64_t *values, size_t n, enum column_coding codi
 void column_encode_u32(const uint32_t *values, size_t n, enum column_coding coding, struct buffer *out);
 
 /* Cuts an encoded column off the front of `rest` and gives its values from `arena`. On failure `rest` is unchanged.
- * Errors: ERR_CORRUPT with the offset (cut off, impossible header, a value that does not fit), ERR_LIMIT (more than
- * `max_values`, or the arena's), ERR_MEMORY. */
+ * `max_values` is as many as there can be by all that the caller knows: more are damage. Errors: ERR_CORRUPT with the
+ * offset (cut off, impossible header, too many values, one that does not fit), ERR_LIMIT (the arena's), ERR_MEMORY. */
 MUST_CHECK int column_decode_u64(struct slice *rest, size_t max_values, struct arena *arena, uint64_t **ret_values,
                                  size_t *ret_n, struct error *err);
 MUST_CHECK int column_decode_u32(struct slice *rest, size_t max_values, struct arena *arena, uint32_t **ret_values,
                                  size_t *ret_n, struct error *err);
+/* Cuts an encoded column off the front of `rest` without looking at its values. Errors: ERR_CORRUPT (cut off, impossible
+ * header, too many values). */
+MUST_CHECK int column_skip(struct slice *rest, size_t max_values, size_t *ret_n, struct error *err);

@@ -258,6 +258,33 @@ static int decode(struct slice in, size_t max_values, struct error *err)
     return result;
 }
 
+TEST(column_can_be_passed_over)
+{
+    const uint64_t first[] = { 5, 900, 70000 }, second[] = { 1, 2 };
+    uint64_t *values;
+    struct buffer bytes;
+    struct arena arena;
+    struct slice rest;
+    struct error err;
+    size_t n;
+
+    buffer_init(&bytes, 0);
+    arena_init(&arena, 0);
+    column_encode_u64(first, ARRAY_LEN(first), COLUMN_PLAIN, &bytes);
+    column_encode_u64(second, ARRAY_LEN(second), COLUMN_PLAIN, &bytes);
+    rest = buffer_slice(&bytes);
+    CHECK_ERROR(column_skip(&rest, 2, &n, &err), &err, ERR_CORRUPT);
+    CHECK_EQ(rest.len, bytes.len);
+    CHECK_OK(column_skip(&rest, 3, &n, &err), &err);
+    CHECK_EQ(n, 3);
+    CHECK_OK(column_decode_u64(&rest, 2, &arena, &values, &n, &err), &err);
+    CHECK_EQ(n, 2);
+    CHECK_EQ(values[1], 2);
+    CHECK_ERROR(column_skip(&rest, 2, &n, &err), &err, ERR_CORRUPT);
+    arena_done(&arena);
+    buffer_done(&bytes);
+}
+
 TEST(column_refuses_every_truncation)
 {
     static const char twice[] = SMALL_COLUMN SMALL_COLUMN;
@@ -297,7 +324,7 @@ TEST(column_refuses_more_values_than_allowed)
 {
     struct error err;
 
-    CHECK_ERROR(decode(SLICE("\x00\xff\xff\xff\xff\x0f\x01\x01"), 1000000, &err), &err, ERR_LIMIT);
+    CHECK_ERROR(decode(SLICE("\x00\xff\xff\xff\xff\x0f\x01\x01"), 1000000, &err), &err, ERR_CORRUPT);
     CHECK_TEXT(err.text, "column: has 4294967295 values, at most 1000000 are allowed");
 }
 
