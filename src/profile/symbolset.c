@@ -183,3 +183,28 @@ int symbolset_add_text(struct symbolset *set, struct slice text, uint32_t *ret_i
     symbol->file = symbol->module = SLICE("");
     return symbol->text.ptr ? 0 : -1;
 }
+
+int symbolset_add_copy(struct symbolset *set, const struct symbolset *other, uint32_t from, uint32_t *ret_id,
+                       struct error *err)
+{
+    const struct symbol *source = symbolset_get(other, from);
+    struct symbol *symbol;
+    bool is_new;
+
+    /* The other set's number tells its symbols apart as well as their names do. */
+    if (hash_set_add(&set->hashes, hash_fold((struct hash128){ set->seed, from }, from, other->seed), ret_id, &is_new,
+                     err) < 0)
+        return -1;
+    if (!is_new)
+        return 0;
+    symbol = VEC_PUSH(&set->symbols, SYMBOLS_MAX, err);
+    if (!symbol)
+        return -1;
+    *symbol = *source;
+    symbol->function = arena_copy(&set->text, source->function, err);
+    symbol->text =
+        slice_equal(source->text, source->function) ? symbol->function : arena_copy(&set->text, source->text, err);
+    symbol->file = arena_copy(&set->text, source->file, err);
+    symbol->module = arena_copy(&set->text, source->module, err);
+    return symbol->function.ptr && symbol->text.ptr && symbol->file.ptr && symbol->module.ptr ? 0 : -1;
+}

@@ -49,6 +49,10 @@ void symbolset_frames_done(struct symbolset_frames *frames);
 /* Adds the symbol of a function that has a name and nothing else: "[overflow]". Errors: as symbolset_import. */
 MUST_CHECK int symbolset_add_text(struct symbolset *set, struct slice text, uint32_t *ret_id, struct error *err);
 
+/* Adds a symbol of another set of the same granularity, which is number `from` there. Errors: as symbolset_import. */
+MUST_CHECK int symbolset_add_copy(struct symbolset *set, const struct symbolset *other, uint32_t from, uint32_t *ret_id,
+                                  struct error *err);
+
 static inline const struct symbol *symbolset_get(const struct symbolset *set, uint32_t id)
 {
     return &set->symbols.items[id];
