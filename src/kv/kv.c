@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "kv/kv_internal.h"
 
@@ -158,6 +159,27 @@ static int list_existing(const struct kv *kv, struct arena *scratch, struct fami
     return result;
 }
 
+int kv_has_family(const char *path, const char *beginning, bool *ret_has, struct error *err)
+{
+    rocksdb_options_t *options;
+    char *text = NULL, **names;
+    size_t n = 0;
+    int result;
+
+    if (check_is_there(path, err) < 0)
+        return -1;
+    options = rocksdb_options_create();
+    names = rocksdb_list_column_families(options, path, &n, &text);
+    result = finish_call(text, ERR_CORRUPT, "listing the families of", path, err);
+    if (result == 0)
+        *ret_has = false;
+    for (size_t i = 0; result == 0 && i < n; i++)
+        *ret_has |= strncmp(names[i], beginning, strlen(beginning)) == 0;
+    rocksdb_list_column_families_destroy(names, n);
+    rocksdb_options_destroy(options);
+    return result;
+}
+
 static int list_families(const struct kv *kv, struct arena *scratch, struct family_list *ret_list, struct error *err)
 {
     if (check_is_there(kv->path, err) == 0)
@@ -226,11 +248,64 @@ static int open_once(struct kv *kv, const struct kv_options *options, struct err
 {
     AUTO(arena_done) struct arena scratch;
     struct family_list list;
+    struct error restoring;
+    int result;
 
     arena_init(&scratch, 0);
     if (list_families(kv, &scratch, &list, err) < 0)
         return -1;
-    return open_families(kv, options, &list, &scratch, err);
+    result = open_families(kv, options, &list, &scratch, err);
+    if (result < 0 && err->code == ERR_CORRUPT && kv->mode != KV_SECONDARY &&
+        kv_guard_restore(kv, list.n, list.names, &scratch, &restoring) == 0)
+        result = open_families(kv, options, &list, &scratch, err);
+    if (result == 0 && kv->mode != KV_SECONDARY)
+        kv_guard_remove(kv);
+    return result;
+}
+
+static uint64_t read_identity(const char *path)
+{
+    char name[4096];
+    struct buffer text;
+    struct error err;
+    uint64_t identity;
+
+    buffer_init(&text, sizeof(name));
+    buffer_append_slice(&text, slice_from(path));
+    snprintf(name, sizeof(name), "%s/IDENTITY", path);
+    IGNORE(fs_read_file(name, sizeof(name) / 2, &text, &err), "then the path tells it");
+    identity = hash_bytes(buffer_slice(&text), 0).a;
+    buffer_done(&text);
+    return identity;
+}
+
+/* Looks for a hole in the write-ahead log before RocksDB would take in what is around it. Logs that a killed process has
+ * not removed yet may seem to have one: nothing is left out for these. */
+static int look_for_hole(struct kv *kv, enum kv_recovery recovery, struct error *err)
+{
+    struct stat info;
+    struct error none;
+
+    if (kv->mode == KV_SECONDARY || recovery != KV_PREFIX || fs_stat(kv->path, &info, &none) < 0)
+        return 0;
+    return kv_wal_find_hole(kv->path, &kv->ends_at_hole, err);
+}
+
+/* Looks for damage that RocksDB might not tell from an end. Who wants what there is takes what is left of a log; those who
+ * only look on take an older list of files, too. */
+static int look_for_damage(struct kv *kv, enum kv_recovery recovery, struct error *err)
+{
+    struct stat info;
+    struct error none;
+
+    if (fs_stat(kv->path, &info, &none) < 0)
+        return 0;
+    if (recovery == KV_SALVAGE)
+        return kv->mode == KV_SECONDARY ? 0 : kv_records_check_manifest(kv->path, err);
+    if (kv_records_check_manifest(kv->path, err) < 0)
+        return -1;
+    /* Others may write to a log while a secondary looks at it. */
+    return kv->mode == KV_SECONDARY ? 0 : kv_wal_check(kv->path, err);
 }
 
 int kv_open(struct kv_shared *shared, const char *path, const struct kv_options *options, struct kv **ret_kv,
@@ -249,11 +324,14 @@ int kv_open(struct kv_shared *shared, const char *path, const struct kv_options 
     if (!kv->path)
         return -1;
     memcpy(kv->path, path, path_bytes);
+    if (look_for_hole(kv, options->recovery, err) < 0 || look_for_damage(kv, options->recovery, err) < 0)
+        return -1;
     kv_make_options(kv, shared, options);
     /* The writer may drop a family or a file while a secondary opens it: then it is looked at afresh. */
     while (open_once(kv, options, err) < 0)
         if (err->code != ERR_CLOSED || --attempts == 0)
             return -1;
+    kv->identity = read_identity(path);
     *ret_kv = TAKE(kv);
     return 0;
 }
@@ -410,6 +488,11 @@ int kv_family_drop(struct kv *kv, uint32_t family, struct error *err)
     }
     rocksdb_column_family_handle_destroy(handle);
     return 0;
+}
+
+uint64_t kv_identity(const struct kv *kv)
+{
+    return kv->identity;
 }
 
 const char *kv_path(const struct kv *kv)

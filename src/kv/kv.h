@@ -31,8 +31,9 @@ enum kv_mode {
     KV_SECONDARY, /* another process may write: a moment of its life, see kv_catch_up */
 };
 enum kv_recovery {
-    KV_STRICT,  /* a damaged WAL (but for a torn end) is ERR_CORRUPT */
-    KV_SALVAGE, /* take from a damaged WAL what can be read */
+    KV_STRICT, /* a damaged WAL (but for a torn end) is ERR_CORRUPT */
+    KV_PREFIX, /* the same, but where others follow a torn end they are left out: for those who do not sync each write */
+    KV_SALVAGE, /* take from a damaged WAL what can be read; KV_READ_ONLY also takes tables for others of their name */
 };
 
 struct kv_options {
@@ -55,11 +56,17 @@ enum kv_use {
  * shared: whoever closes it must be the last to use it. Errors: see K2. */
 MUST_CHECK int kv_open(struct kv_shared *shared, const char *path, const struct kv_options *options, struct kv **ret_kv,
                        struct error *err);
+/* Whether the database at `path`, which need not be open, has a family whose name begins with `beginning`. Reads its list of
+ * files, nothing else. Errors: see K2. */
+MUST_CHECK int kv_has_family(const char *path, const char *beginning, bool *ret_has, struct error *err);
 void kv_close(struct kv *kv);
 void kv_closep(struct kv **kv);
 
 /* Its directory. */
 const char *kv_path(const struct kv *kv);
+/* A number that tells databases apart, also those that stood at this path before: from RocksDB's file IDENTITY, or
+ * from the path alone if that cannot be read. */
+uint64_t kv_identity(const struct kv *kv);
 
 /* Families by dense numbers: 0 is default. */
 #define KV_NO_FAMILY UINT32_MAX
@@ -94,6 +101,9 @@ MUST_CHECK int kv_sync(struct kv *kv, struct error *err);
 MUST_CHECK int kv_flush(struct kv *kv, uint32_t family, struct error *err);
 /* Rewrites a family so that deleted keys are gone from disk; waits. */
 MUST_CHECK int kv_compact(struct kv *kv, uint32_t family, struct error *err);
+/* The same for the keys in [from, until]; empty = no end. */
+MUST_CHECK int kv_compact_range(struct kv *kv, uint32_t family, struct slice from, struct slice until,
+                                struct error *err);
 /* KV_SECONDARY: sees what was written meanwhile. Errors: ERR_CLOSED: open again. */
 MUST_CHECK int kv_catch_up(struct kv *kv, struct error *err);
 /* 0, or -1 with the background error that stopped writing (ERR_FULL, ERR_IO ...): the database must be closed and
@@ -122,10 +132,18 @@ struct slice kv_iterator_key(const struct kv_iterator *iterator);
 struct slice kv_iterator_value(const struct kv_iterator *iterator);
 /* 0 when it stopped because there was nothing more, -1 when reading failed. To be asked at the end of every walk. */
 MUST_CHECK int kv_iterator_check(const struct kv_iterator *iterator, struct error *err);
+/* Where a move ended in ERR_CORRUPT: goes to the first key behind the damage that can be reached. `before` is the key it
+ * stood on before, or where the walk began; at most KV_PASS_KEY_BYTES of it count. `*ret_has` is false when nothing
+ * behind the damage can be read. Errors: those of K2 but ERR_CORRUPT. */
+#define KV_PASS_KEY_BYTES 40
+MUST_CHECK int kv_iterator_pass_damage(struct kv_iterator *iterator, struct slice before, bool *ret_has,
+                                       struct error *err);
 
 /* A file of sorted keys made outside the database and then taken in whole. Keys must rise. */
 MUST_CHECK int kv_sst_new(struct kv *kv, uint32_t family, const char *path, struct kv_sst **ret_sst, struct error *err);
 MUST_CHECK int kv_sst_put(struct kv_sst *sst, struct slice key, struct slice value, struct error *err);
+/* Deletes all keys in [from, until) of files that are older. */
+MUST_CHECK int kv_sst_delete_range(struct kv_sst *sst, struct slice from, struct slice until, struct error *err);
 /* Writes the end of the file and syncs it. */
 MUST_CHECK int kv_sst_finish(struct kv_sst *sst, uint64_t *ret_bytes, struct error *err);
 void kv_sst_free(struct kv_sst *sst);
@@ -137,6 +155,11 @@ MUST_CHECK int kv_ingest_all(struct kv *kv, uint32_t family, const char *const *
 /* Removes files that hold nothing by their own account: what RocksDB 7.8 makes of a file it takes in while it cannot read
  * it. Left alone, they make every later compaction fail. */
 void kv_drop_keyless_files(struct kv *kv);
+
+/* Makes a database of the files at `path`, which nobody has open, without looking at its manifest: of the tables that can
+ * be read from the first byte to the last, and of what the logs hold for their families. The others are moved into
+ * `path`/lost. For copies: what is deleted elsewhere may come back. Errors: see K2. */
+MUST_CHECK int kv_repair(struct kv_shared *shared, const char *path, struct error *err);
 
 /* A consistent copy at `path` (must not exist: ERR_EXISTS), files hard-linked where they can be. Flushes first. */
 MUST_CHECK int kv_checkpoint(struct kv *kv, const char *path, struct error *err);

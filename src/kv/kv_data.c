@@ -17,7 +17,10 @@ struct kv_iterator {
     const struct kv *kv;
     rocksdb_iterator_t *rocks;
     rocksdb_readoptions_t *options;
-    char bounds[]; /* the prefix and its end: RocksDB borrows both */
+    bool is_over;                 /* a step led to the end */
+    bool is_torn;                 /* which is none: keys are behind it that cannot be reached */
+    char last[KV_PASS_KEY_BYTES]; /* the key before the last step */
+    char bounds[];                /* the prefix and its end: RocksDB borrows both */
 };
 
 /* --- one key --- */
@@ -263,24 +266,48 @@ void kv_iterator_freep(struct kv_iterator **iterator)
     kv_iterator_free(*iterator);
 }
 
+static bool has_failed(const struct kv_iterator *iterator)
+{
+    struct error err;
+
+    return kv_iterator_check(iterator, &err) < 0;
+}
+
 void kv_iterator_seek(struct kv_iterator *iterator, struct slice key)
 {
+    iterator->is_over = iterator->is_torn = false;
     rocksdb_iter_seek(iterator->rocks, key.ptr, key.len);
 }
 
 void kv_iterator_seek_back(struct kv_iterator *iterator, struct slice key)
 {
+    iterator->is_over = iterator->is_torn = false;
     rocksdb_iter_seek_for_prev(iterator->rocks, key.ptr, key.len);
 }
 
+/* RocksDB 7.8 takes a damaged block inside of a level for the end of the walk when it steps into it. So whether an end is
+ * one is looked up: nothing may be behind the last key. */
 void kv_iterator_next(struct kv_iterator *iterator)
 {
+    struct slice key = kv_iterator_key(iterator), last;
+    size_t len = key.len;
+
+    if (len <= sizeof(iterator->last))
+        memcpy(iterator->last, key.ptr, len);
     rocksdb_iter_next(iterator->rocks);
+    if (len > sizeof(iterator->last) || rocksdb_iter_valid(iterator->rocks) || has_failed(iterator))
+        return;
+    iterator->is_over = true;
+    rocksdb_iter_seek_to_last(iterator->rocks);
+    if (!rocksdb_iter_valid(iterator->rocks))
+        return;
+    last.ptr = rocksdb_iter_key(iterator->rocks, &last.len);
+    iterator->is_torn = slice_compare(slice_of(iterator->last, len), last) < 0;
 }
 
 bool kv_iterator_is_valid(const struct kv_iterator *iterator)
 {
-    return rocksdb_iter_valid(iterator->rocks);
+    return !iterator->is_over && rocksdb_iter_valid(iterator->rocks);
 }
 
 struct slice kv_iterator_key(const struct kv_iterator *iterator)
@@ -303,6 +330,96 @@ int kv_iterator_check(const struct kv_iterator *iterator, struct error *err)
 {
     char *text = NULL;
 
+    if (iterator->is_torn)
+        return error_set(err, ERR_CORRUPT, "walking the keys of '%s': a block of a table is damaged",
+                         iterator->kv->path);
     rocksdb_iter_get_error(iterator->rocks, &text);
     return kv_finish(iterator->kv, text, "walking the keys of", err);
+}
+
+/* --- past damage --- */
+
+/* A key as one large number, so that a walk can go a certain way ahead. */
+struct place {
+    char bytes[KV_PASS_KEY_BYTES];
+};
+
+/* Adds 2^power; false if that is too much. */
+static bool add_power(struct place *place, unsigned power)
+{
+    size_t at = KV_PASS_KEY_BYTES - 1 - power / 8;
+    unsigned carry = 1u << power % 8;
+
+    for (; carry; at--) {
+        unsigned sum;
+
+        if (at >= KV_PASS_KEY_BYTES)
+            return false;
+        sum = (uint8_t)place->bytes[at] + carry;
+        place->bytes[at] = (char)sum;
+        carry = sum >> 8;
+    }
+    return true;
+}
+
+enum reach { REACH_DAMAGE, REACH_KEY, REACH_END };
+
+/* `last` is the last key of the walk: an end before it is none, see kv_iterator_next. */
+static int try_place(struct kv_iterator *iterator, const struct place *place, const struct place *last,
+                     enum reach *ret_reach, struct error *err)
+{
+    kv_iterator_seek(iterator, slice_of(place->bytes, sizeof(place->bytes)));
+    if (kv_iterator_is_valid(iterator))
+        *ret_reach = REACH_KEY;
+    else if (kv_iterator_check(iterator, err) == 0)
+        *ret_reach = memcmp(place->bytes, last->bytes, sizeof(place->bytes)) <= 0 ? REACH_DAMAGE : REACH_END;
+    else if (err->code == ERR_CORRUPT)
+        *ret_reach = REACH_DAMAGE;
+    else
+        return -1;
+    return 0;
+}
+
+/* Ways ahead are tried, each twice as long as the one before, until one leads past the damage; then the way back from
+ * there is halved until the first key behind it is found. */
+int kv_iterator_pass_damage(struct kv_iterator *iterator, struct slice before, bool *ret_has, struct error *err)
+{
+    struct place damaged = { { 0 } }, behind, last = { { 0 } };
+    enum reach reach = REACH_DAMAGE;
+    unsigned power;
+
+    *ret_has = false;
+    memcpy(damaged.bytes, before.ptr, MIN(before.len, sizeof(damaged.bytes)));
+    rocksdb_iter_seek_to_last(iterator->rocks);
+    if (rocksdb_iter_valid(iterator->rocks)) {
+        size_t len;
+        const char *key = rocksdb_iter_key(iterator->rocks, &len);
+
+        memcpy(last.bytes, key, MIN(len, sizeof(last.bytes)));
+    }
+    for (power = 0; reach == REACH_DAMAGE; power++) {
+        behind = damaged;
+        if (power == 8 * KV_PASS_KEY_BYTES || !add_power(&behind, power))
+            return 0;
+        if (try_place(iterator, &behind, &last, &reach, err) < 0)
+            return -1;
+    }
+    /* 2^(power - 1) is enough and 2^(power - 2) is not. */
+    if (power >= 2)
+        add_power(&damaged, power - 2);
+    for (; power >= 3; power--) {
+        struct place middle = damaged;
+
+        add_power(&middle, power - 3);
+        if (try_place(iterator, &middle, &last, &reach, err) < 0)
+            return -1;
+        if (reach == REACH_DAMAGE)
+            damaged = middle;
+        else
+            behind = middle;
+    }
+    if (try_place(iterator, &behind, &last, &reach, err) < 0)
+        return -1;
+    *ret_has = reach == REACH_KEY;
+    return 0;
 }

@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "kv/kv_internal.h"
 
-#define ROCKS_COMPACT_FORCE 2 /* BottommostLevelCompaction */
+#define ROCKS_COMPACT_FORCE 3 /* BottommostLevelCompaction::kForceOptimized: each file once */
 
 struct kv_sst {
     char *path;
@@ -56,6 +56,11 @@ int kv_flush(struct kv *kv, uint32_t family, struct error *err)
 
 int kv_compact(struct kv *kv, uint32_t family, struct error *err)
 {
+    return kv_compact_range(kv, family, slice_of(NULL, 0), slice_of(NULL, 0), err);
+}
+
+int kv_compact_range(struct kv *kv, uint32_t family, struct slice from, struct slice until, struct error *err)
+{
     rocksdb_column_family_handle_t *handle = kv_find_handle(kv, family, err);
     rocksdb_compactoptions_t *options;
 
@@ -64,7 +69,7 @@ int kv_compact(struct kv *kv, uint32_t family, struct error *err)
     options = rocksdb_compactoptions_create();
     rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
     rocksdb_compactoptions_set_bottommost_level_compaction(options, ROCKS_COMPACT_FORCE);
-    rocksdb_compact_range_cf_opt(kv->db, handle, options, NULL, 0, NULL, 0);
+    rocksdb_compact_range_cf_opt(kv->db, handle, options, from.ptr, from.len, until.ptr, until.len);
     rocksdb_compactoptions_destroy(options);
     /* The call itself does not tell whether it worked. */
     if (kv_check_writable(kv, err) < 0)
@@ -115,6 +120,14 @@ int kv_sst_put(struct kv_sst *sst, struct slice key, struct slice value, struct 
     return kv_finish_file(text, "writing to", sst->path, err);
 }
 
+int kv_sst_delete_range(struct kv_sst *sst, struct slice from, struct slice until, struct error *err)
+{
+    char *text = NULL;
+
+    rocksdb_sstfilewriter_delete_range(sst->rocks, from.ptr, from.len, until.ptr, until.len, &text);
+    return kv_finish_file(text, "writing to", sst->path, err);
+}
+
 int kv_sst_finish(struct kv_sst *sst, uint64_t *ret_bytes, struct error *err)
 {
     char *text = NULL;
@@ -146,7 +159,7 @@ int kv_ingest_all(struct kv *kv, uint32_t family, const char *const *paths, size
     rocksdb_column_family_handle_t *handle = kv_find_handle(kv, family, err);
     char *text = NULL;
 
-    if (!handle || kv_check_is_writer(kv, err) < 0)
+    if (!handle || kv_check_is_writer(kv, err) < 0 || kv_guard_set(kv, paths, n, err) < 0)
         return -1;
     options = rocksdb_ingestexternalfileoptions_create();
     rocksdb_ingestexternalfileoptions_set_move_files(options, 1);
@@ -157,6 +170,7 @@ int kv_ingest_all(struct kv *kv, uint32_t family, const char *const *paths, size
     rocksdb_ingestexternalfileoptions_destroy(options);
     if (kv_finish_file(text, "taking in", paths[0], err) < 0)
         return error_wrap(err, "'%s'", kv->path);
+    kv_guard_remove(kv);
     return 0;
 }
 
@@ -175,6 +189,14 @@ int kv_checkpoint(struct kv *kv, const char *path, struct error *err)
     rocksdb_checkpoint_create(checkpoint, path, 0, &text);
     rocksdb_checkpoint_object_destroy(checkpoint);
     return kv_finish(kv, text, "copying", err);
+}
+
+int kv_repair(struct kv_shared *shared, const char *path, struct error *err)
+{
+    char *text = NULL;
+
+    rocksdb_repair_db(shared->options[KV_INDEX], path, &text);
+    return kv_finish_file(text, "repairing", path, err);
 }
 
 uint64_t kv_property(struct kv *kv, uint32_t family, const char *name)

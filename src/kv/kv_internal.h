@@ -4,9 +4,11 @@
  *     kv.c            errors, opening and closing, families
  *     kv_settings.c   RocksDB's settings, what all databases of a process share
  *     kv_data.c       keys and values: get, batches, snapshots, iterators
- *     kv_files.c      files: flush, compaction, SST files, copies, sizes */
+ *     kv_files.c      files: flush, compaction, SST files, copies, sizes
+ *     kv_guard.c      files on their way into the database keep a second name until they are in */
 #pragma once
 
+#include "base/arena.h"
 #include "base/lock.h"
 #include "base/vec.h"
 #include "kv/kv.h"
@@ -29,6 +31,8 @@ struct kv {
     char *path;
     enum kv_mode mode;
     bool is_unsynced;
+    uint64_t identity;
+    bool ends_at_hole; /* nothing behind a hole in the write-ahead log is taken */
     rocksdb_t *db;
     rocksdb_options_t *options[KV_USES];
     rocksdb_readoptions_t *read_options;
@@ -52,6 +56,26 @@ MUST_CHECK int kv_check_is_writer(struct kv *kv, struct error *err);
 rocksdb_column_family_handle_t *kv_handle(struct kv *kv, uint32_t family);
 /* NULL with ERR_CLOSED if it was dropped. */
 MUST_CHECK rocksdb_column_family_handle_t *kv_find_handle(struct kv *kv, uint32_t family, struct error *err);
+
+/* kv_guard.c: second names for files that are being taken in, and putting them back where they went missing. `names` are those
+ * of all families. -1 when there is nothing to put back. */
+MUST_CHECK int kv_guard_set(const struct kv *kv, const char *const *paths, size_t n, struct error *err);
+void kv_guard_remove(const struct kv *kv);
+MUST_CHECK int kv_guard_restore(const struct kv *kv, size_t n_families, const char *const *names, struct arena *scratch,
+                                struct error *err);
+
+/* kv_wal.c: whether a write-ahead log in `directory` ends in the middle of a record although a later one goes on. Errors:
+ * ERR_IO, ERR_MEMORY, ERR_NOT_FOUND. */
+MUST_CHECK int kv_wal_find_hole(const char *directory, bool *ret_has_hole, struct error *err);
+
+/* kv_records.c: ERR_CORRUPT where a log or a manifest is damaged, and sound records follow, without which RocksDB might
+ * go on. Errors: ERR_CORRUPT, ERR_IO, ERR_NOT_FOUND. */
+MUST_CHECK int kv_records_check(const char *path, struct error *err);
+/* The same for the manifest of a database. What keeps it from being read is left to RocksDB to say. Errors: ERR_CORRUPT,
+ * ERR_MEMORY. */
+MUST_CHECK int kv_records_check_manifest(const char *directory, struct error *err);
+/* kv_wal.c: the same for all logs of a database. Errors: those of kv_records_check, ERR_MEMORY. */
+MUST_CHECK int kv_wal_check(const char *directory, struct error *err);
 
 enum kv_use kv_use_of(const char *name);
 /* Fills in all the ..options of `kv`, whose mode is set. */

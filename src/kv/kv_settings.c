@@ -6,6 +6,7 @@
 #define OPEN_FILES          64
 #define ROCKS_LOG_NOTHING   5 /* InfoLogLevel: higher than any line's */
 #define ROCKS_TOLERATE_TAIL 0 /* WALRecoveryMode */
+#define ROCKS_POINT_IN_TIME 2
 #define ROCKS_SKIP_CORRUPT  3
 
 /* --- settings --- */
@@ -52,14 +53,13 @@ static void set_database_options(rocksdb_options_t *options)
     rocksdb_options_set_stats_persist_period_sec(options, 0);
 }
 
-/* What has no function of its own in the C API: files take only the room they fill, and a background error stays until
- * the database is opened again. */
-static void set_options_by_text(rocksdb_options_t *options)
+/* For what has no function of its own in the C API. */
+static void set_options_by_text(rocksdb_options_t *options, const char *settings)
 {
     rocksdb_options_t *base = rocksdb_options_create_copy(options);
     char *text = NULL;
 
-    rocksdb_get_options_from_string(base, "allow_fallocate=false;max_bgerror_resume_count=0", options, &text);
+    rocksdb_get_options_from_string(base, settings, options, &text);
     ASSERT(!text);
     rocksdb_options_destroy(base);
 }
@@ -116,6 +116,10 @@ void kv_make_options(struct kv *kv, const struct kv_shared *shared, const struct
     rocksdb_options_set_max_total_wal_size(kv->options[KV_INDEX], 4 * memtable_bytes);
     rocksdb_options_set_wal_recovery_mode(kv->options[KV_INDEX],
                                           options->recovery == KV_SALVAGE ? ROCKS_SKIP_CORRUPT : ROCKS_TOLERATE_TAIL);
+    if (kv->ends_at_hole)
+        rocksdb_options_set_wal_recovery_mode(kv->options[KV_INDEX], ROCKS_POINT_IN_TIME);
+    if (options->recovery == KV_SALVAGE && kv->mode == KV_READ_ONLY)
+        set_options_by_text(kv->options[KV_INDEX], "verify_sst_unique_id_in_manifest=false");
     rocksdb_options_set_create_if_missing(kv->options[KV_INDEX], kv->mode == KV_WRITE);
     rocksdb_options_set_create_missing_column_families(kv->options[KV_INDEX], kv->mode == KV_WRITE);
     /* Has files removed in the background. Those who only read remove none, and RocksDB asserts that they do
@@ -151,7 +155,8 @@ int kv_shared_new(uint64_t cache_bytes, struct kv_shared **ret_shared, struct er
 
     base = rocksdb_options_create();
     set_database_options(base);
-    set_options_by_text(base);
+    /* Files take only the room they fill, and a background error stays until the database is opened again. */
+    set_options_by_text(base, "allow_fallocate=false;max_bgerror_resume_count=0");
     for (enum kv_use use = 0; use < KV_USES; use++) {
         rocksdb_block_based_table_options_t *table = table_options(use, shared->cache);
 

@@ -49,6 +49,35 @@ TEST(kv_opens_all_families_that_are_there)
     kv_shared_free(shared);
 }
 
+TEST(kv_finds_families_without_opening)
+{
+    struct kv_shared *shared = kv_fixture_shared();
+    struct kv *kv = kv_fixture_open(shared, "day", KV_WRITE);
+    uint32_t head;
+    struct error err;
+    char path[300];
+    bool has = true;
+
+    snprintf(path, sizeof(path), "%s", kv_path(kv));
+    CHECK_OK(kv_has_family(path, "head-", &has, &err), &err);
+    CHECK(!has);
+    CHECK_OK(kv_family_create(kv, "head-07-0", &head, &err), &err);
+    CHECK_OK(kv_has_family(path, "head-", &has, &err), &err);
+    CHECK(has);
+    kv_close(kv);
+    CHECK_OK(kv_has_family(path, "head-", &has, &err), &err);
+    CHECK(has);
+    CHECK_OK(kv_has_family(path, "tail-", &has, &err), &err);
+    CHECK(!has);
+    CHECK_ERROR(kv_has_family("/no/such/place", "head-", &has, &err), &err, ERR_NOT_FOUND);
+    snprintf(path + strlen(path), sizeof(path) - strlen(path), "/CURRENT");
+    CHECK_OK(fs_write_file(path, SLICE("rubbish"), &err), &err);
+    *strrchr(path, '/') = '\0';
+    CHECK_ERROR(kv_has_family(path, "head-", &has, &err), &err, ERR_CORRUPT);
+    CHECK_HAS(err.text, "listing the families of");
+    kv_shared_free(shared);
+}
+
 TEST(kv_makes_nothing_when_opened_for_reading)
 {
     struct kv_shared *shared = kv_fixture_shared();
@@ -406,6 +435,86 @@ TEST(kv_strict_accepts_a_log_with_a_torn_end)
     CHECK(truncate(log_path, (off_t)bytes - 3) == 0);
     kv = kv_fixture_open(shared, "day", KV_WRITE);
     CHECK_TEXT(kv_fixture_keys(kv, KV_DEFAULT, NULL, ""), "whole");
+    kv_close(kv);
+    kv_shared_free(shared);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    struct buffer content;
+    struct error err;
+
+    buffer_init(&content, 0);
+    CHECK_OK(fs_read_file(from, 0, &content, &err), &err);
+    CHECK_OK(fs_write_file(to, buffer_slice(&content), &err), &err);
+    buffer_done(&content);
+}
+
+static void copy_database(const char *from, const char *to)
+{
+    AUTO(arena_done) struct arena arena;
+    struct fs_listing listing;
+    struct error err;
+
+    arena_init(&arena, 0);
+    CHECK_OK(fs_make_directories(to, 0700, &err), &err);
+    CHECK_OK(fs_list(from, &arena, &listing, &err), &err);
+    for (size_t i = 0; i < listing.n; i++)
+        copy_file(arena_printf(&arena, &err, "%s/%s", from, listing.names[i]),
+                  arena_printf(&arena, &err, "%s/%s", to, listing.names[i]));
+}
+
+/* Two logs, as a loss of power may leave them: the first has "whole" and "torn", of which `cut` bytes are missing, the
+ * second "later". */
+static void make_two_logs(struct kv_shared *shared, off_t cut)
+{
+    struct kv *kv = kv_fixture_open(shared, "day", KV_WRITE);
+    const char *log_path;
+    uint64_t bytes;
+    struct error err;
+
+    kv_fixture_put(kv, KV_DEFAULT, "whole", "value");
+    kv_fixture_put(kv, KV_DEFAULT, "torn", "value");
+    kv_close(kv);
+    copy_database(kv_fixture_path("day"), kv_fixture_path("next"));
+    kv = kv_fixture_open(shared, "next", KV_WRITE);
+    kv_fixture_put(kv, KV_DEFAULT, "later", "value");
+    kv_close(kv);
+    copy_file(kv_fixture_find_file(kv_fixture_path("next"), ".log"), kv_fixture_path("day/000099.log"));
+    log_path = kv_fixture_find_file(kv_fixture_path("day"), ".log");
+    CHECK(!strstr(log_path, "000099"));
+    CHECK_OK(fs_size(log_path, &bytes, &err), &err);
+    CHECK(truncate(log_path, (off_t)bytes - cut) == 0);
+}
+
+TEST(kv_prefix_leaves_out_what_follows_a_hole_in_the_log)
+{
+    struct kv_options options = { .mode = KV_WRITE, .recovery = KV_PREFIX };
+    struct kv_shared *shared = kv_fixture_shared();
+    struct kv *kv;
+    struct error err;
+
+    make_two_logs(shared, 3);
+    CHECK_OK(kv_open(shared, kv_fixture_path("day"), &options, &kv, &err), &err);
+    CHECK_TEXT(kv_fixture_keys(kv, KV_DEFAULT, NULL, ""), "whole");
+    kv_fixture_put(kv, KV_DEFAULT, "new", "value");
+    kv_close(kv);
+    CHECK_OK(kv_open(shared, kv_fixture_path("day"), &options, &kv, &err), &err);
+    CHECK_TEXT(kv_fixture_keys(kv, KV_DEFAULT, NULL, ""), "new whole");
+    kv_close(kv);
+    kv_shared_free(shared);
+}
+
+TEST(kv_prefix_takes_all_of_logs_without_a_hole)
+{
+    struct kv_options options = { .mode = KV_WRITE, .recovery = KV_PREFIX };
+    struct kv_shared *shared = kv_fixture_shared();
+    struct kv *kv;
+    struct error err;
+
+    make_two_logs(shared, 0);
+    CHECK_OK(kv_open(shared, kv_fixture_path("day"), &options, &kv, &err), &err);
+    CHECK_TEXT(kv_fixture_keys(kv, KV_DEFAULT, NULL, ""), "later torn whole");
     kv_close(kv);
     kv_shared_free(shared);
 }
