@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The small values of a day; the first byte of the input chooses which: markers, tallies, tombstones,
- * kept ranges, the file FORMAT. Any bytes give a value or an error; what was read, written again, is read as the same. */
+ * kept ranges, the file FORMAT, the records of profile ids. Any bytes give a value or an error; what was read, written again, is read as the same. */
+#include "block/idrecord.h"
 #include "store/datadir.h"
 #include "store/keeps.h"
 #include "store/marker.h"
@@ -72,6 +73,21 @@ static void try_format(struct slice bytes)
     IGNORE(datadir_parse_format(bytes.len ? bytes.ptr : "", bytes.len, &seed, &err), "any answer will do");
 }
 
+static void try_idrecord(struct slice bytes, struct buffer *out)
+{
+    AUTO(arena_done) struct arena arena;
+    struct idrecord record, again;
+    struct error err;
+
+    arena_init(&arena, 0);
+    if (idrecord_decode(bytes, &arena, &record, &err) < 0)
+        return;
+    idrecord_encode(&record, out);
+    ASSERT(idrecord_decode(buffer_slice(out), &arena, &again, &err) == 0);
+    ASSERT(again.start_ns == record.start_ns && again.sequence == record.sequence && again.n_rows == record.n_rows &&
+           memcmp(again.series, record.series, record.n_rows * sizeof(*record.series)) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     AUTO(buffer_done) struct buffer out;
@@ -81,12 +97,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     bytes = slice_of(data + 1, size - 1);
-    switch (data[0] % 5) {
+    switch (data[0] % 6) {
     case 0: try_marker(bytes, &out); break;
     case 1: try_tally(bytes, &out); break;
     case 2: try_tombstone(bytes, &out); break;
     case 3: try_keep(bytes, &out); break;
     case 4: try_format(bytes); break;
+    case 5: try_idrecord(bytes, &out); break;
     }
     return 0;
 }

@@ -343,7 +343,7 @@ static int decode_head(struct decoder *decoder, struct headrow *row, struct erro
         next_number(decoder, "number of samples", UINT64_MAX, &n_samples, err) < 0)
         return -1;
     if (n_samples > HEADROW_MAX_SAMPLES)
-        return error_set(err, ERR_LIMIT, "has %" PRIu64 " samples, at most %u are allowed", n_samples,
+        return error_set(err, ERR_CORRUPT, "has %" PRIu64 " samples, at most %u are allowed", n_samples,
                          HEADROW_MAX_SAMPLES);
     for (uint32_t type = 0; type < n_types; type++)
         if (decode_form(decoder, type, err) < 0)

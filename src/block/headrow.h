@@ -66,8 +66,7 @@ enum {
 void headrow_encode(const struct headrow *row, struct buffer *out);
 
 /* Reads a row; everything in it comes from `arena`. start_ns and sequence are left 0. Checks R1, that every link exists
- * and that nothing follows. Errors: ERR_CORRUPT with the offset, ERR_VERSION, ERR_LIMIT (of the arena, or more than
- * HEADROW_MAX_SAMPLES), ERR_MEMORY. */
+ * and that nothing follows. Errors: ERR_CORRUPT with the offset, ERR_VERSION, ERR_LIMIT (of the arena), ERR_MEMORY. */
 MUST_CHECK int headrow_decode(struct slice bytes, struct arena *arena, struct headrow *ret_row, struct error *err);
 
 /* Sorts the samples of a row that was just filled into the order of R1 and adds up equal ones (saturating; `*saturated`

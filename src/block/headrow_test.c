@@ -269,7 +269,7 @@ TEST(headrow_that_claims_too_much_is_refused_before_memory_is_spent)
     struct error err;
 
     arena_init(&arena, 0);
-    CHECK_REFUSED("\x01\x00\x00\x00\x00\x01\x81\x80\x80\x08\x00\x01", ERR_LIMIT,
+    CHECK_REFUSED("\x01\x00\x00\x00\x00\x01\x81\x80\x80\x08\x00\x01", ERR_CORRUPT,
                   "has 16777217 samples, at most 16777216 are allowed");
     CHECK_ERROR(headrow_decode(SLICE("\x01\x00\x00\x00\x00\x01\x80\x80\x80\x08\x00\x01"), &arena, &row, &err), &err,
                 ERR_CORRUPT);

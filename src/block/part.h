@@ -71,6 +71,9 @@ MUST_CHECK int part_builder_finish(struct part_builder *builder, struct packer *
 /* Reads the windows; everything comes from `arena`. Errors: ERR_CORRUPT, ERR_VERSION, ERR_LIMIT, ERR_MEMORY. */
 MUST_CHECK int windows_decode(struct slice bytes, struct unpacker *unpacker, struct arena *arena,
                               struct windows *ret_windows, struct error *err);
+/* The same for whoever needs no more than starts, durations and totals: the other columns are NULL and not checked. */
+MUST_CHECK int windows_decode_brief(struct slice bytes, struct unpacker *unpacker, struct arena *arena,
+                                    struct windows *ret_windows, struct error *err);
 
 /* The rows of a part, one after another. Everything comes from `arena` and borrows `windows` and `sums`, which were
  * decoded from the same part. Errors (ERR_CORRUPT ...) also when the three do not belong together. */

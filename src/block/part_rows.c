@@ -48,40 +48,77 @@ static int next_signed(struct slice *rest, const char *what, uint32_t n, struct 
     return 0;
 }
 
-static int check_windows(const struct windows *windows, struct error *err)
+static int skip_column(struct slice *rest, const char *what, uint32_t n, struct error *err)
 {
-    uint64_t n_samples = 0;
+    size_t found;
+
+    if (column_skip(rest, n, &found, err) < 0)
+        return error_wrap(err, "%s", what);
+    if (found != n)
+        return error_set(err, ERR_CORRUPT, "%s: the column has %zu values, the header says %u", what, found, n);
+    return 0;
+}
+
+static int check_starts(const struct windows *windows, struct error *err)
+{
+    const uint32_t *sequences = windows->sequences;
 
     for (uint32_t i = 1; i < windows->n_rows; i++)
         if (windows->starts_ns[i - 1] > windows->starts_ns[i] ||
-            (windows->starts_ns[i - 1] == windows->starts_ns[i] && windows->sequences[i - 1] > windows->sequences[i]))
+            (sequences && windows->starts_ns[i - 1] == windows->starts_ns[i] && sequences[i - 1] > sequences[i]))
             return error_set(err, ERR_CORRUPT,
                              "row %u of %u (start %" PRId64 ", sequence %u) is not in the order of time", i + 1,
-                             windows->n_rows, windows->starts_ns[i], windows->sequences[i]);
+                             windows->n_rows, windows->starts_ns[i], sequences ? sequences[i] : 0);
+    return 0;
+}
+
+static int check_samples(const struct windows *windows, struct error *err)
+{
+    uint64_t n_samples = 0;
+
     for (uint32_t i = 0; i < windows->n_rows; i++)
         n_samples += windows->sample_counts[i];
     if (n_samples > HEADROW_MAX_SAMPLES)
-        return error_set(err, ERR_LIMIT, "the rows have %" PRIu64 " samples, at most %u are allowed", n_samples,
+        return error_set(err, ERR_CORRUPT, "the rows have %" PRIu64 " samples, at most %u are allowed", n_samples,
                          HEADROW_MAX_SAMPLES);
     return 0;
 }
 
-static int decode_windows(struct slice rest, struct arena *arena, struct windows *windows, struct error *err)
+/* The columns between durations and totals. */
+static int decode_middle(struct slice *rest, struct arena *arena, struct windows *windows, struct error *err)
+{
+    uint32_t n = windows->n_rows;
+
+    if (next_u32(rest, "sequences", n, arena, &windows->sequences, err) < 0 ||
+        next_u32(rest, "label sets", n, arena, &windows->label_sets, err) < 0 ||
+        next_signed(rest, "periods", n, arena, &windows->periods, err) < 0 ||
+        next_u32(rest, "numbers of samples", n, arena, &windows->sample_counts, err) < 0)
+        return -1;
+    return check_samples(windows, err);
+}
+
+static int skip_middle(struct slice *rest, uint32_t n, struct error *err)
+{
+    if (skip_column(rest, "sequences", n, err) < 0 || skip_column(rest, "label sets", n, err) < 0 ||
+        skip_column(rest, "periods", n, err) < 0 || skip_column(rest, "numbers of samples", n, err) < 0)
+        return -1;
+    return 0;
+}
+
+static int decode_windows(struct slice rest, bool is_brief, struct arena *arena, struct windows *windows,
+                          struct error *err)
 {
     uint32_t n = windows->n_rows;
 
     if (next_signed(&rest, "starts", n, arena, &windows->starts_ns, err) < 0 ||
         next_signed(&rest, "durations", n, arena, &windows->durations_ns, err) < 0 ||
-        next_u32(&rest, "sequences", n, arena, &windows->sequences, err) < 0 ||
-        next_u32(&rest, "label sets", n, arena, &windows->label_sets, err) < 0 ||
-        next_signed(&rest, "periods", n, arena, &windows->periods, err) < 0 ||
-        next_u32(&rest, "numbers of samples", n, arena, &windows->sample_counts, err) < 0)
+        (is_brief ? skip_middle(&rest, n, err) : decode_middle(&rest, arena, windows, err)) < 0)
         return -1;
     if (valuecolumns_decode(&rest, NULL, n, windows->n_types, arena, &windows->totals, err) < 0)
         return error_wrap(err, "totals");
     if (rest.len > 0)
         return error_set(err, ERR_CORRUPT, "%zu bytes too many behind their columns", rest.len);
-    return check_windows(windows, err);
+    return check_starts(windows, err);
 }
 
 static size_t max_windows_bytes(uint32_t n_rows, uint32_t n_types)
@@ -89,8 +126,8 @@ static size_t max_windows_bytes(uint32_t n_rows, uint32_t n_types)
     return 6 * pieces_column_max_bytes(n_rows, sizeof(uint64_t)) + valuecolumns_max_bytes(n_rows, n_types);
 }
 
-int windows_decode(struct slice bytes, struct unpacker *unpacker, struct arena *arena, struct windows *ret_windows,
-                   struct error *err)
+static int read_windows(struct slice bytes, bool is_brief, struct unpacker *unpacker, struct arena *arena,
+                        struct windows *ret_windows, struct error *err)
 {
     struct windows windows = { 0 };
     struct slice columns;
@@ -103,10 +140,22 @@ int windows_decode(struct slice bytes, struct unpacker *unpacker, struct arena *
     windows.n_types = (uint32_t)n_types;
     windows.n_rows = (uint32_t)n_rows;
     if (pieces_unpack(bytes, max_windows_bytes(windows.n_rows, windows.n_types), unpacker, &columns, err) < 0 ||
-        decode_windows(columns, arena, &windows, err) < 0)
+        decode_windows(columns, is_brief, arena, &windows, err) < 0)
         return error_wrap(err, "windows of a part");
     *ret_windows = windows;
     return 0;
+}
+
+int windows_decode(struct slice bytes, struct unpacker *unpacker, struct arena *arena, struct windows *ret_windows,
+                   struct error *err)
+{
+    return read_windows(bytes, false, unpacker, arena, ret_windows, err);
+}
+
+int windows_decode_brief(struct slice bytes, struct unpacker *unpacker, struct arena *arena,
+                         struct windows *ret_windows, struct error *err)
+{
+    return read_windows(bytes, true, unpacker, arena, ret_windows, err);
 }
 
 /* --- rows --- */

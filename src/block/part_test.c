@@ -390,6 +390,24 @@ static void make_part(struct trip *trip)
     CHECK_OK(trip_finish(trip, &err), &err);
 }
 
+TEST(windows_can_be_read_in_brief)
+{
+    AUTO(trip_done) struct trip trip = { 0 };
+    struct windows whole, brief;
+    struct error err;
+
+    make_part(&trip);
+    CHECK_OK(windows_decode(buffer_slice(&trip.windows), trip.unpacker, &trip.arena, &whole, &err), &err);
+    CHECK_OK(windows_decode_brief(buffer_slice(&trip.windows), trip.unpacker, &trip.arena, &brief, &err), &err);
+    CHECK_EQ(brief.n_rows, whole.n_rows);
+    CHECK_EQ(memcmp(brief.starts_ns, whole.starts_ns, whole.n_rows * sizeof(*whole.starts_ns)), 0);
+    CHECK_EQ(memcmp(brief.durations_ns, whole.durations_ns, whole.n_rows * sizeof(*whole.durations_ns)), 0);
+    CHECK_EQ(memcmp(brief.totals, whole.totals, whole.n_types * whole.n_rows * sizeof(*whole.totals)), 0);
+    CHECK(!brief.sequences && !brief.label_sets && !brief.periods && !brief.sample_counts);
+    for (size_t len = 0; len < trip.windows.len; len++)
+        CHECK(windows_decode_brief(slice_of(trip.windows.data, len), trip.unpacker, &trip.arena, &brief, &err) < 0);
+}
+
 static void check_windows_refused(struct trip *trip, struct slice bytes, enum error_code code, const char *words)
 {
     struct windows windows;
@@ -512,7 +530,7 @@ TEST(part_windows_say_what_is_wrong)
                                              "\x00\x02\x01\x00"
                                              "\x00\x02\x01\x00"
                                              "\x00\x02\x01\x80\x80\x80\x08")), /* 16 M samples each */
-                          ERR_LIMIT, "the rows have 33554432 samples, at most 16777216 are allowed");
+                          ERR_CORRUPT, "the rows have 33554432 samples, at most 16777216 are allowed");
     check_windows_refused(&trip,
                           put_together(&trip, out, head,
                                        SLICE("\x00\x02\x01\x00"

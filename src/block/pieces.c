@@ -48,7 +48,8 @@ int pieces_unpack(struct slice bytes, size_t max_bytes, struct unpacker *unpacke
 {
     if (unpacker_unpack(unpacker, PACK_ZSTD, bytes, max_bytes, ret_content, err) == 0)
         return 0;
-    if (err->code == ERR_UNSUPPORTED) /* a frame with a dictionary: nothing that pieces_pack writes */
+    /* A frame with a dictionary, or more than the header in front of it allows: nothing that pieces_pack writes. */
+    if (err->code == ERR_UNSUPPORTED || err->code == ERR_LIMIT)
         err->code = ERR_CORRUPT;
     return -1;
 }

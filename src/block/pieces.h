@@ -29,7 +29,7 @@ static inline size_t pieces_column_max_bytes(size_t n, size_t item_bytes)
 /* Appends `content`, compressed. On failure `out` is as before. Errors: ERR_MEMORY, ERR_LIMIT (of `out`). */
 MUST_CHECK int pieces_pack(struct slice content, struct packer *packer, struct buffer *out, struct error *err);
 
-/* Inflates all of `bytes`; the content is the unpacker's (unpacker.h, U1). Errors: ERR_CORRUPT, ERR_LIMIT (more than
- * `max_bytes`), ERR_MEMORY. */
+/* Inflates all of `bytes`; the content is the unpacker's (unpacker.h, U1). Errors: ERR_CORRUPT (also for more than
+ * `max_bytes`, which the header in front of it allows), ERR_MEMORY. */
 MUST_CHECK int pieces_unpack(struct slice bytes, size_t max_bytes, struct unpacker *unpacker, struct slice *ret_content,
                              struct error *err);

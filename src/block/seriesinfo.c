@@ -86,7 +86,7 @@ static int read_count(struct cursor *cursor, const char *field, uint32_t max, si
         return error_set(cursor->err, ERR_CORRUPT, "a series: %s at byte %zu is %" PRIu64 ", but %zu bytes follow",
                          field, offset, n, cursor->rest.len);
     if (n > max)
-        return error_set(cursor->err, ERR_LIMIT, "a series: %s at byte %zu is %" PRIu64 ", the most is %u", field,
+        return error_set(cursor->err, ERR_CORRUPT, "a series: %s at byte %zu is %" PRIu64 ", the most is %u", field,
                          offset, n, max);
     *ret_n = (uint32_t)n;
     return 0;

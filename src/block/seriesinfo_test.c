@@ -240,7 +240,7 @@ static void check_reading_limit(struct slice start, uint32_t n, size_t item_byte
     varint_append(&bytes, n);
     for (size_t i = 0; i < n * item_bytes; i++)
         buffer_append_byte(&bytes, 0);
-    CHECK_ERROR(seriesinfo_decode(buffer_slice(&bytes), &arena, &info, &err), &err, ERR_LIMIT);
+    CHECK_ERROR(seriesinfo_decode(buffer_slice(&bytes), &arena, &info, &err), &err, ERR_CORRUPT);
     CHECK_TEXT(err.text, words);
 }
 

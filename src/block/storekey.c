@@ -5,7 +5,6 @@
 
 #define HOURS       24u
 #define SIGN_BIT    ((uint64_t)1 << 63)
-#define HEAD_START  "head-"
 #define MARKER_KIND 'c' /* stands where blocks have their kind */
 
 /* How long each key is, all fields counted. */
@@ -55,6 +54,17 @@ static bool is_index(struct slice key, char letter, size_t len)
 struct storekey storekey_tenant(uint32_t tenant)
 {
     return begin_index('n', tenant);
+}
+
+struct storekey storekey_copy(const struct storekey *key)
+{
+    struct storekey copy = { .len = 0 };
+
+    put_byte(&copy, (uint8_t)STOREKEY_COPY[0]);
+    ASSERT(key->len < sizeof(copy.bytes));
+    memcpy(copy.bytes + copy.len, key->bytes, key->len);
+    copy.len += key->len;
+    return copy;
 }
 
 struct storekey storekey_series(uint32_t tenant, uint32_t series)
@@ -243,7 +253,7 @@ bool storekey_parse_block(struct slice key, struct storekey_block *ret_block)
 const char *storekey_head_name(uint8_t hour, uint32_t number, char ret_name[static STOREKEY_HEAD_NAME_BYTES])
 {
     ASSERT(hour < HOURS);
-    snprintf(ret_name, STOREKEY_HEAD_NAME_BYTES, HEAD_START "%02u-%u", (unsigned)hour, number);
+    snprintf(ret_name, STOREKEY_HEAD_NAME_BYTES, STOREKEY_HEAD_BEGINNING "%02u-%u", (unsigned)hour, number);
     return ret_name;
 }
 
@@ -255,11 +265,11 @@ bool storekey_parse_head_name(const char *name, uint8_t *ret_hour, uint32_t *ret
     struct slice digits = slice_sub(text, sizeof("head-HH-") - 1, SIZE_MAX);
     uint64_t hour, number;
 
-    if (!slice_starts_with(text, SLICE(HEAD_START)) || digits.len == 0 || digits.ptr[-1] != '-' ||
+    if (!slice_starts_with(text, SLICE(STOREKEY_HEAD_BEGINNING)) || digits.len == 0 || digits.ptr[-1] != '-' ||
         (digits.ptr[0] == '0' && digits.len > 1))
         return false;
-    if (!slice_to_u64(slice_sub(text, sizeof(HEAD_START) - 1, 2), &hour) || !slice_to_u64(digits, &number) ||
-        hour >= HOURS || number > UINT32_MAX)
+    if (!slice_to_u64(slice_sub(text, sizeof(STOREKEY_HEAD_BEGINNING) - 1, 2), &hour) ||
+        !slice_to_u64(digits, &number) || hour >= HOURS || number > UINT32_MAX)
         return false;
     *ret_hour = (uint8_t)hour;
     *ret_number = (uint32_t)number;

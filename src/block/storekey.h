@@ -6,9 +6,10 @@
  *     's' tenant series                -> seriesinfo.h
  *     'd' tenant kind first_id         -> chunk.h
  *     'g' tenant                       -> u32 le: the first stack id of the current generation
- *     'i' tenant id[16]                -> (empty): a profile with this id is here
+ *     'i' tenant id[16]                -> idrecord.h: a profile with this id is here
  *     't' tenant number                -> tombstone (store/tombstone.h)
- *     'm' name                         -> counters: "sequence" (u32 le), "written", "kept" (u64 le), "deleted" (empty)
+ *     'm' name                         -> counters: "sequence" (u32 le), "written", "kept" (u64 le), "deleted" (empty),
+ *                                         "ids_from" (u32 le)
  *
  * Families `head-HH-N`, the open hours (HH = hour of the day, N = a number of its own among the heads of the hour):
  *     tenant group series start_ns sequence  -> headrow.h
@@ -23,7 +24,9 @@
  *            they are written one after another
  *   kind 't' tally of a tenant (store/marker.h): group, series and part are 0
  *   kind 'x' span index of a tenant: (span_id[8], series u32 be) pairs, sorted within a value; group and series are 0,
- *            part counts */
+ *            part counts
+ *
+ *     0xff index-key                                -> a second copy of an entry of the index: 'n', 's' and 't' */
 #pragma once
 
 #include "base/bytes.h"
@@ -47,6 +50,10 @@ struct storekey storekey_generation(uint32_t tenant);
 struct storekey storekey_profile_id(uint32_t tenant, const uint8_t id[static 16]);
 struct storekey storekey_tombstone(uint32_t tenant, uint32_t number);
 struct storekey storekey_counter(const char *name);
+
+/* The key of the copy that an entry of the index has in the family of blocks: the same behind one more byte. */
+#define STOREKEY_COPY "\xff"
+struct storekey storekey_copy(const struct storekey *key);
 
 /* Times sort as they should, also those before 1970: start_ns is kept with its sign bit flipped. */
 struct storekey storekey_row(uint32_t tenant, uint32_t group, uint32_t series, int64_t start_ns, uint32_t sequence);
@@ -80,6 +87,7 @@ struct storekey storekey_block(struct storekey_block block);
 bool storekey_parse_block(struct slice key, struct storekey_block *ret_block);
 
 /* The families of open hours: "head-07-0". Only what storekey_head_name writes is parsed. */
+#define STOREKEY_HEAD_BEGINNING  "head-"
 #define STOREKEY_HEAD_NAME_BYTES 24
 const char *storekey_head_name(uint8_t hour, uint32_t number, char ret_name[static STOREKEY_HEAD_NAME_BYTES]);
 bool storekey_parse_head_name(const char *name, uint8_t *ret_hour, uint32_t *ret_number);
