@@ -5,16 +5,46 @@
 #include "label/labeltext_internal.h"
 #include "label/selectortext_internal.h"
 
-int selector_new(struct slice text, struct selector **ret_selector, struct error *err)
+static int read_new(struct slice text, bool is_name_allowed, struct selector **ret_selector, struct error *err)
 {
     AUTO(selector_freep) struct selector *selector = MEMORY_NEW(struct selector, err);
 
     if (!selector)
         return -1;
     arena_init(&selector->arena, 0); /* the text's own limits bound it */
-    if (selectortext_read(text, selector, err) < 0)
+    if (selectortext_read(text, is_name_allowed, selector, err) < 0)
         return -1;
     *ret_selector = TAKE(selector);
+    return 0;
+}
+
+int selector_new(struct slice text, struct selector **ret_selector, struct error *err)
+{
+    return read_new(text, false, ret_selector, err);
+}
+
+int selector_new_named(struct slice text, struct selector **ret_selector, struct error *err)
+{
+    return read_new(text, true, ret_selector, err);
+}
+
+int selector_new_narrowed(const struct selector *selector, struct slice profile_type, const struct series_label *label,
+                          struct selector **ret_selector, struct error *err)
+{
+    AUTO(selector_freep) struct selector *narrowed = NULL;
+    AUTO(buffer_done) struct buffer text;
+    struct slice value;
+
+    if (label && selector_value(selector, label->name, &value) && slice_equal(value, label->value))
+        label = NULL;
+    buffer_init(&text, 0); /* what was read is bounded, and so is what is written of it */
+    selectortext_write_braces(selector, label, &text);
+    if (buffer_check(&text, err) < 0 || selector_new(buffer_slice(&text), &narrowed, err) < 0)
+        return -1;
+    narrowed->profile_type = arena_copy(&narrowed->arena, profile_type, err);
+    if (!narrowed->profile_type.ptr)
+        return -1;
+    *ret_selector = TAKE(narrowed);
     return 0;
 }
 
@@ -39,6 +69,11 @@ struct slice selector_profile_type(const struct selector *selector)
     return selector->profile_type;
 }
 
+struct slice selector_name(const struct selector *selector)
+{
+    return selector->name;
+}
+
 void selector_text(const struct selector *selector, struct buffer *out)
 {
     selectortext_write(selector, out);
@@ -46,7 +81,7 @@ void selector_text(const struct selector *selector, struct buffer *out)
 
 bool selector_is_empty(const struct selector *selector)
 {
-    return selector->profile_type.len == 0 && selector->matchers.n == 0;
+    return selector->profile_type.len == 0 && selector->name.len == 0 && selector->matchers.n == 0;
 }
 
 /* --- matching --- */
@@ -63,6 +98,39 @@ static int is_asked_for(const struct matcher *matcher, struct slice value, struc
     if (matcher->pattern)
         return pattern_test(matcher->pattern, scratch, value, ret_is, err);
     *ret_is = slice_equal(matcher->value, value);
+    return 0;
+}
+
+bool selector_value(const struct selector *selector, struct slice name, struct slice *ret_value)
+{
+    for (size_t i = 0; i < selector->matchers.n; i++) {
+        const struct matcher *matcher = &selector->matchers.items[i];
+
+        if (matcher->kind == MATCH_EQUAL && slice_equal(matcher->name, name)) {
+            *ret_value = matcher->value;
+            return true;
+        }
+    }
+    return false;
+}
+
+int selector_allows(const struct selector *selector, struct slice name, struct slice value,
+                    struct pattern_scratch *scratch, bool *ret_allows, struct error *err)
+{
+    for (size_t i = 0; i < selector->matchers.n; i++) {
+        const struct matcher *matcher = &selector->matchers.items[i];
+        bool is = false;
+
+        if (!slice_equal(matcher->name, name))
+            continue;
+        if (is_asked_for(matcher, value, scratch, &is, err) < 0)
+            return -1;
+        if (is == is_negated(matcher)) {
+            *ret_allows = false;
+            return 0;
+        }
+    }
+    *ret_allows = true;
     return 0;
 }
 

@@ -20,15 +20,34 @@ struct selector;
 
 /* Reads a selector. Errors: ERR_INVALID saying where and what would be right, ERR_LIMIT, ERR_MEMORY. */
 MUST_CHECK int selector_new(struct slice text, struct selector **ret_selector, struct error *err);
+/* The same, for queries: the name of a service, or whatever the caller takes it for, may stand where a type can, before
+ * the braces or alone: my-service{zone="eu"}, order-service.cpu. A name has no ':', no quotes and none of {}=!~, in it.
+ * It chooses nothing by itself: the caller gives it a meaning. */
+MUST_CHECK int selector_new_named(struct slice text, struct selector **ret_selector, struct error *err);
+/* A copy of a selector that asks for `profile_type` (empty = for any) instead of its own type or name and, unless
+ * `label` is NULL, first of all for that label, if it does not so already; the label's name is canonical. Its text can
+ * be read again unless the type has bytes that no text can have there. Errors: ERR_LIMIT, ERR_MEMORY. */
+MUST_CHECK int selector_new_narrowed(const struct selector *selector, struct slice profile_type,
+                                     const struct series_label *label, struct selector **ret_selector,
+                                     struct error *err);
 void selector_free(struct selector *selector);
 void selector_freep(struct selector **selector);
 
 /* The profile type in front of the braces, or empty. */
 struct slice selector_profile_type(const struct selector *selector);
+/* The name in front of the braces, or empty; only selector_new_named allows one. */
+struct slice selector_name(const struct selector *selector);
 /* Appends the canonical text: matchers in order given, names canonical, values quoted. Reading it gives an equal
  * selector. */
 void selector_text(const struct selector *selector, struct buffer *out);
 bool selector_is_empty(const struct selector *selector);
+
+/* What is asked of one label, whose name is given in canonical form. selector_value: whether a matcher asks for one
+ * value, and for which (of several the first). selector_allows: whether no matcher on that label refuses the value;
+ * errors: those of pattern_test. */
+bool selector_value(const struct selector *selector, struct slice name, struct slice *ret_value);
+MUST_CHECK int selector_allows(const struct selector *selector, struct slice name, struct slice value,
+                               struct pattern_scratch *scratch, bool *ret_allows, struct error *err);
 
 /* What is known of a series before its rows are read. */
 enum selector_verdict {

@@ -115,6 +115,111 @@ TEST(selector_keeps_no_reference_to_its_text)
     buffer_done(&out);
 }
 
+/* What is in front, and then the whole as it is written again. */
+static void check_named(const char *text, const char *name, const char *type, const char *wanted)
+{
+    AUTO(selector_freep) struct selector *selector = NULL;
+    struct buffer out;
+    struct error err;
+
+    CHECK_OK(selector_new_named(slice_from(text), &selector, &err), &err);
+    CHECK_TEXT(selector_name(selector), name);
+    CHECK_TEXT(selector_profile_type(selector), type);
+    CHECK_EQ(selector_is_empty(selector), strcmp(wanted, "{}") == 0);
+    buffer_init(&out, 0);
+    selector_text(selector, &out);
+    CHECK_TEXT(buffer_slice(&out), wanted);
+    buffer_done(&out);
+}
+
+TEST(selector_of_a_query_may_have_a_name_in_front)
+{
+    check_named("my-service{commit=\"abc\"}", "my-service", "", "my-service{commit=\"abc\"}");
+    check_named("order-service.cpu{env=production,version=1.2.3}", "order-service.cpu", "",
+                "order-service.cpu{env=\"production\", version=\"1.2.3\"}");
+    check_named(" my-service ", "my-service", "", "my-service{}");
+    check_named("shop/api@2 {}", "shop/api@2", "", "shop/api@2{}");
+    check_named("a:b:c:d:e{x=y}", "", "a:b:c:d:e", "a:b:c:d:e{x=\"y\"}");
+    check_named("a:b:c:d:e", "", "a:b:c:d:e", "a:b:c:d:e{}");
+    check_named("{x=y}", "", "", "{x=\"y\"}");
+    check_named("x=y,", "", "", "{x=\"y\"}");
+    check_named("", "", "", "{}");
+    check_named(" {}", "", "", "{}");
+}
+
+static void check_bad_named(const char *text, const char *words)
+{
+    struct selector *selector = NULL;
+    struct error err;
+
+    CHECK_ERROR(selector_new_named(slice_from(text), &selector, &err), &err, ERR_INVALID);
+    CHECK_HAS(err.text, words);
+    CHECK(selector == NULL);
+}
+
+TEST(selector_counts_positions_from_the_name_in_front)
+{
+    check_bad_named("api{zone>eu}", "expected one of = != =~ !~ behind the label name at position 9, found '>'");
+    check_bad_named("api{zone=eu", "expected ',' or '}' at position 12, found the end");
+    check_bad_named("api{}x", "expected the end behind '}' at position 6, found 'x'");
+    check_bad_named("api}", "expected one of = != =~ !~ behind the label name at position 4, found '}'");
+    check_bad_named("\"api\"{}", "expected one of = != =~ !~ behind the label name at position 6, found '{'");
+    check_bad_named("ns:api{}", "'ns:api' is no profile type");
+}
+
+TEST(selector_tells_what_it_asks_of_a_label)
+{
+    AUTO(selector_freep) struct selector *selector = NULL;
+    AUTO(pattern_scratch_freep) struct pattern_scratch *scratch = NULL;
+    static const struct {
+        struct slice value;
+        bool is_allowed;
+    } cases[] = { { SLICE("eu-1"), true }, { SLICE("eu-2"), false }, { SLICE("a eu-1"), false }, { SLICE(""), false } };
+    struct slice value = { 0 };
+    struct error err;
+    bool allows;
+
+    CHECK_OK(pattern_scratch_new(&scratch, &err), &err);
+    CHECK_OK(selector_new(SLICE("{service.name=api, zone=~eu.*, zone!=eu-2, service_name=b, a!=b}"), &selector, &err),
+             &err);
+    CHECK(selector_value(selector, SLICE("service_name"), &value));
+    CHECK_TEXT(value, "api");
+    CHECK(!selector_value(selector, SLICE("zone"), &value));
+    CHECK(!selector_value(selector, SLICE("a"), &value));
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        CHECK_OK(selector_allows(selector, SLICE("zone"), cases[i].value, scratch, &allows, &err), &err);
+        CHECK_EQ(allows, cases[i].is_allowed);
+    }
+    CHECK_OK(selector_allows(selector, SLICE("pod"), SLICE("anything"), scratch, &allows, &err), &err);
+    CHECK(allows);
+}
+
+static void check_narrowed(const char *text, const char *type, const struct series_label *label, const char *wanted)
+{
+    AUTO(selector_freep) struct selector *selector = NULL, *narrowed = NULL;
+    struct buffer out;
+    struct error err;
+
+    CHECK_OK(selector_new_named(slice_from(text), &selector, &err), &err);
+    CHECK_OK(selector_new_narrowed(selector, slice_from(type), label, &narrowed, &err), &err);
+    buffer_init(&out, 0);
+    selector_text(narrowed, &out);
+    CHECK_TEXT(buffer_slice(&out), wanted);
+    buffer_done(&out);
+}
+
+TEST(selector_is_narrowed_to_a_type_and_a_label)
+{
+    static const struct series_label label = { SLICE("service_name"), SLICE("a \"b\"") };
+
+    check_narrowed("api{zone=eu}", "a:b:c:d:e", &label, "a:b:c:d:e{service_name=\"a \\\"b\\\"\", zone=\"eu\"}");
+    check_narrowed("v:w:x:y:z{zone=~e.}", "a:b:c:d:e", NULL, "a:b:c:d:e{zone=~\"e.\"}");
+    check_narrowed("{service.name='a \"b\"'}", "", &label, "{service_name=\"a \\\"b\\\"\"}");
+    check_narrowed("{service_name=x}", "a:b:c:d:e", &label,
+                   "a:b:c:d:e{service_name=\"a \\\"b\\\"\", service_name=\"x\"}");
+    check_narrowed("", "a:b:c,d:d:e", NULL, "a:b:c,d:d:e{}");
+}
+
 static void check_bad(const char *text, const char *words)
 {
     struct selector *selector = NULL;
@@ -213,9 +318,12 @@ TEST(selector_has_limits)
 
 static int read_once(void *context, struct error *err)
 {
-    AUTO(selector_freep) struct selector *selector = NULL;
+    static const struct series_label label = { SLICE("service_name"), SLICE("api") };
+    AUTO(selector_freep) struct selector *selector = NULL, *narrowed = NULL;
 
-    return selector_new(SLICE("a:b:c:d:e{\"x.y\"=~\"z+\", b=c, d!~e}"), &selector, err);
+    if (selector_new(SLICE("a:b:c:d:e{\"x.y\"=~\"z+\", b=c, d!~e}"), &selector, err) < 0)
+        return -1;
+    return selector_new_narrowed(selector, SLICE("v:w:x:y:z"), &label, &narrowed, err);
 }
 
 TEST(selector_reports_that_memory_ran_out)

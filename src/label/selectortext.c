@@ -2,6 +2,8 @@
 /* The grammar of selectors. Positions in errors are counted in bytes from 1.
  *
  *     selector = [type] "{" [matchers] "}" | type | [matchers]
+ *     query    = selector | word "{" [matchers] "}" | word
+ *     word     = anything without ":", quotes and {}=!~, in it
  *     matchers = matcher { "," matcher } [","]
  *     matcher  = name ("=" | "!=" | "=~" | "!~") value
  *     name     = letters, digits, "_", ".", "-" | quoted
@@ -358,6 +360,15 @@ static int read_type(struct reader *r, struct slice text, struct error *err)
     return count_content(r, text, err);
 }
 
+/* Reads what stands in front of the braces, or alone: a type, or a name where one is allowed. */
+static int read_front(struct reader *r, struct slice text, bool is_name_allowed, struct error *err)
+{
+    if (!is_name_allowed || slice_find_byte(text, ':') >= 0)
+        return read_type(r, text, err);
+    r->selector->name = text;
+    return count_content(r, text, err);
+}
+
 /* What stands before the first byte that cannot be in a profile type. */
 static struct slice front_of(struct slice text)
 {
@@ -368,7 +379,7 @@ static struct slice front_of(struct slice text)
     return slice_sub(text, 0, len);
 }
 
-int selectortext_read(struct slice text, struct selector *selector, struct error *err)
+int selectortext_read(struct slice text, bool is_name_allowed, struct selector *selector, struct error *err)
 {
     struct reader r = { .selector = selector };
     struct slice front;
@@ -379,16 +390,15 @@ int selectortext_read(struct slice text, struct selector *selector, struct error
     r.text = arena_copy(&selector->arena, text, err);
     if (!r.text.ptr)
         return -1;
-    front = front_of(r.text);
-    r.at = front.len;
+    r.at = front_of(r.text).len;
+    front = slice_trim(front_of(r.text));
     if (!take_byte(&r, '{')) {
-        bool is_type = at_end(&r) && slice_find_byte(front, ':') >= 0;
+        bool is_front = at_end(&r) && front.len > 0 && (is_name_allowed || slice_find_byte(front, ':') >= 0);
 
         r.at = 0;
-        return is_type ? read_type(&r, slice_trim(front), err) : read_matchers(&r, false, err);
+        return is_front ? read_front(&r, front, is_name_allowed, err) : read_matchers(&r, false, err);
     }
-    front = slice_trim(front);
-    if ((front.len > 0 && read_type(&r, front, err) < 0) || read_matchers(&r, true, err) < 0)
+    if ((front.len > 0 && read_front(&r, front, is_name_allowed, err) < 0) || read_matchers(&r, true, err) < 0)
         return -1;
     skip_space(&r);
     return at_end(&r) ? 0 : expected(&r, "the end behind '}'", err);
@@ -414,17 +424,36 @@ static void append_quoted(struct buffer *out, struct slice text)
     buffer_append_byte(out, '"');
 }
 
-void selectortext_write(const struct selector *selector, struct buffer *out)
+static void append_matcher(struct buffer *out, const char *separator, struct slice name, enum matcher_kind kind,
+                           struct slice value)
 {
-    buffer_append_slice(out, selector->profile_type);
+    buffer_append_text(out, separator);
+    buffer_append_slice(out, name);
+    buffer_append_text(out, operators[kind]);
+    append_quoted(out, value);
+}
+
+void selectortext_write_braces(const struct selector *selector, const struct series_label *label, struct buffer *out)
+{
+    const char *separator = "";
+
     buffer_append_byte(out, '{');
+    if (label) {
+        append_matcher(out, separator, label->name, MATCH_EQUAL, label->value);
+        separator = ", ";
+    }
     for (size_t i = 0; i < selector->matchers.n; i++) {
         const struct matcher *matcher = &selector->matchers.items[i];
 
-        buffer_append_text(out, i == 0 ? "" : ", ");
-        buffer_append_slice(out, matcher->name);
-        buffer_append_text(out, operators[matcher->kind]);
-        append_quoted(out, matcher->value);
+        append_matcher(out, separator, matcher->name, matcher->kind, matcher->value);
+        separator = ", ";
     }
     buffer_append_byte(out, '}');
+}
+
+void selectortext_write(const struct selector *selector, struct buffer *out)
+{
+    buffer_append_slice(out, selector->profile_type);
+    buffer_append_slice(out, selector->name);
+    selectortext_write_braces(selector, NULL, out);
 }

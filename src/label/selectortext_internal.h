@@ -16,10 +16,14 @@ struct matcher {
 
 struct selector {
     struct slice profile_type;
+    struct slice name; /* of what the caller knows; never beside a type */
     VEC(struct matcher) matchers;
     struct arena arena; /* what the slices point to */
 };
 
-/* Reads `text` into an empty selector. Errors: as selector_new; then it is to be freed. */
-MUST_CHECK int selectortext_read(struct slice text, struct selector *selector, struct error *err);
+/* Reads `text` into an empty selector; a name instead of a type only if `is_name_allowed`. Errors: as selector_new; then
+ * it is to be freed. */
+MUST_CHECK int selectortext_read(struct slice text, bool is_name_allowed, struct selector *selector, struct error *err);
 void selectortext_write(const struct selector *selector, struct buffer *out);
+/* The braces and what is in them; in front of all others, unless it is NULL, a matcher on `label`. */
+void selectortext_write_braces(const struct selector *selector, const struct series_label *label, struct buffer *out);
