@@ -2,6 +2,7 @@
 #include "store/backup.h"
 
 #include "base/fs.h"
+#include "base/log.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -215,32 +216,50 @@ static int bring_files(struct copying *copying, const char *database, struct err
     return copying->to ? sync_directory(copying->to, err) : -1;
 }
 
-int backup_database(struct kv *kv, const char *scratch, const char *path, const char *previous,
-                    struct backup_counts *counts, struct error *err)
+int backup_checkpoint(struct kv *kv, const char *scratch, struct error *err)
+{
+    struct error none;
+
+    if (kv_checkpoint(kv, scratch, err) == 0)
+        return 0;
+    IGNORE(fs_remove_tree(scratch, &none), "the scratch directory is emptied at the next start");
+    return -1;
+}
+
+int backup_bring(const char *database, const char *scratch, const char *path, const char *previous,
+                 struct backup_counts *counts, struct error *err)
 {
     struct copying copying = { .from = scratch, .to = path, .previous = previous };
     struct error none;
     struct stat info;
-    int result;
+    int result = 0;
 
-    if (fs_stat(path, &info, err) == 0)
-        return error_set(err, ERR_EXISTS, "a backup to '%s': there is something already", path);
-    if (err->code != ERR_NOT_FOUND)
-        return -1;
     arena_init(&copying.arena, 0);
-    result = kv_checkpoint(kv, scratch, err);
-    if (!result) {
-        result = bring_files(&copying, kv_path(kv), err);
-        if (result < 0)
-            IGNORE(fs_remove_tree(path, &none), "the failure is told; without BACKUP nobody takes it for one");
+    if (fs_stat(path, &info, err) == 0)
+        result = error_set(err, ERR_EXISTS, "a backup to '%s': there is something already", path);
+    else if (err->code != ERR_NOT_FOUND)
+        result = -1;
+    else if (bring_files(&copying, database, err) < 0) {
+        IGNORE(fs_remove_tree(path, &none), "the failure is told; without BACKUP nobody takes it for one");
+        result = error_wrap(err, "copying '%s' to '%s'", database, path);
     }
     IGNORE(fs_remove_tree(scratch, &none), "the scratch directory is emptied at the next start");
     arena_done(&copying.arena);
-    if (result < 0)
+    counts->copied_bytes += result ? 0 : copying.counts.copied_bytes;
+    counts->linked_bytes += result ? 0 : copying.counts.linked_bytes;
+    return result;
+}
+
+int backup_database(struct kv *kv, const char *scratch, const char *path, const char *previous,
+                    struct backup_counts *counts, struct error *err)
+{
+    struct stat info;
+
+    if (fs_stat(path, &info, err) == 0)
+        return error_set(err, ERR_EXISTS, "a backup to '%s': there is something already", path);
+    if (backup_checkpoint(kv, scratch, err) < 0)
         return error_wrap(err, "copying '%s' to '%s'", kv_path(kv), path);
-    counts->copied_bytes += copying.counts.copied_bytes;
-    counts->linked_bytes += copying.counts.linked_bytes;
-    return 0;
+    return backup_bring(kv_path(kv), scratch, path, previous, counts, err);
 }
 
 int backup_find_newest(const char *directory, struct arena *arena, const char **ret_path, struct error *err)
@@ -263,4 +282,25 @@ int backup_find_newest(const char *directory, struct arena *arena, const char **
         }
     }
     return 0;
+}
+
+void backup_tell_unfinished(const char *directory)
+{
+    AUTO(arena_done) struct arena arena;
+    struct fs_listing listing;
+    struct error err;
+
+    arena_init(&arena, 0);
+    if (fs_list(directory, &arena, &listing, &err) < 0)
+        return;
+    for (size_t i = 0; i < listing.n; i++) {
+        const char *name = listing.names[i], *mark;
+        struct stat info;
+
+        if (strlen(name) < strlen("2026-11-15T10-00-00Z") || name[4] != '-' || name[10] != 'T')
+            continue;
+        mark = arena_printf(&arena, &err, "%s/%s/BACKUP", directory, name);
+        if (mark && fs_stat(mark, &info, &err) < 0 && err.code == ERR_NOT_FOUND)
+            log_warn("store", "'%s/%s' is a backup that was not finished: remove it", directory, name);
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/backup.h"
 
+#include "base/log.h"
 #include "store/day_sample_test.h"
 
 #include <errno.h>
@@ -254,4 +255,23 @@ TEST(backup_leaves_nothing_behind_when_it_fails)
     test_each_allocation_failing(back_up_again, &sample);
     test_each_file_call_failing(back_up_again, &sample, EIO, ERR_IO);
     day_sample_done(&sample);
+}
+
+TEST(backup_tells_which_were_not_finished)
+{
+    struct buffer log;
+    struct error err;
+
+    CHECK_OK(fs_make_directories(at("2026-11-15T10-00-00Z"), 0700, &err), &err);
+    CHECK_OK(fs_make_directories(at("2026-11-15T11-00-00Z"), 0700, &err), &err);
+    CHECK_OK(fs_make_directories(at("something"), 0700, &err), &err);
+    CHECK_OK(fs_write_file(at("2026-11-15T11-00-00Z/BACKUP"), SLICE("complete\n"), &err), &err);
+    buffer_init(&log, 0);
+    log_capture(&log);
+    backup_tell_unfinished(test_directory());
+    log_capture(NULL);
+    CHECK_HAS(buffer_slice(&log), "2026-11-15T10-00-00Z' is a backup that was not finished: remove it");
+    CHECK(slice_find(buffer_slice(&log), SLICE("T11-00-00Z'")) < 0 &&
+          slice_find(buffer_slice(&log), SLICE("something")) < 0);
+    buffer_done(&log);
 }

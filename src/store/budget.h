@@ -10,10 +10,10 @@ struct budget {
     uint64_t total_bytes;
     uint64_t cache_bytes;    /* RocksDB's blocks */
     uint64_t memtable_bytes; /* of each of the days that are written to */
-    uint64_t hash_bytes;     /* stack hashes of all dictionaries */
+    uint64_t hash_bytes;     /* what writers know of tenants: stack hashes, series */
     uint64_t idcache_bytes;  /* of each of the days that are written to */
     uint64_t close_bytes;    /* closing an hour */
-    uint64_t read_bytes;     /* one reader */
+    uint64_t read_bytes;     /* of a reader */
 };
 
 /* How many days are open for writing at a time, usually: today and yesterday. */

@@ -241,12 +241,14 @@ static int finish_tenant(struct closing *closing, struct error *err)
 
 static int note_spans(struct closing *closing, const struct headrow *row, struct error *err)
 {
+    size_t max = MAX(MIN(closing->day->context->close_bytes / 16 / sizeof(struct span), (size_t)MAX_SPANS), 1u);
+
     for (uint32_t i = 0; i < row->n_links; i++) {
         struct span *span;
 
-        if (closing->spans.n >= MAX_SPANS && write_spans(closing, err) < 0)
+        if (closing->spans.n >= max && write_spans(closing, err) < 0)
             return -1;
-        span = VEC_PUSH(&closing->spans, MAX_SPANS, err);
+        span = VEC_PUSH(&closing->spans, max, err);
         if (!span)
             return -1;
         memcpy(span->id, row->link_table[i].span_id, sizeof(span->id));
@@ -362,12 +364,22 @@ static bool has_tombstone(const struct closing *closing, const struct day_view *
     return false;
 }
 
+/* Whether rows of the tenant must be filtered. Asked for every row, found out once for each tenant. */
+static bool needs_filter(struct closing *closing, const struct day_view *view, uint32_t tenant)
+{
+    if (closing->asked_tenant != tenant) {
+        closing->asked_tenant = tenant;
+        closing->is_filtered = closing->ranges || has_tombstone(closing, view, tenant);
+    }
+    return closing->is_filtered;
+}
+
 /* What is left of the row; the filter of its tenant is made when the tenant begins. */
 static int filter_row(struct closing *closing, const struct day_view *view, struct rowstream_item *item,
                       bool *ret_keeps, struct error *err)
 {
     *ret_keeps = true;
-    if (!closing->ranges && !has_tombstone(closing, view, item->tenant))
+    if (!needs_filter(closing, view, item->tenant))
         return 0;
     if (closing->tenant && closing->tenant != item->tenant && finish_tenant(closing, err) < 0)
         return -1;
@@ -390,6 +402,7 @@ int closing_add_rows(struct closing *closing, const struct day_view *view, struc
             return -1;
         if (!item)
             return finish_tenant(closing, err);
+        closing->n_read++;
         if (filter_row(closing, view, item, &keeps, err) < 0 || (keeps && add_row(closing, item, err) < 0))
             return -1;
     }

@@ -26,6 +26,7 @@ struct closing {
     struct arena arena; /* of finishing one roll-up */
 
     uint32_t tenant, group, series; /* of the rows that come now; 0 = none yet */
+    uint64_t n_read;                /* rows that came, with those that were left out */
     uint32_t part_number;
     uint32_t n_group_series;
     uint64_t n_group_rows;
@@ -39,7 +40,9 @@ struct closing {
     struct tally tally; /* bytes: where the tenant began */
     VEC(struct span) spans;
     uint32_t span_part;
-    struct rowfilter *filter;        /* of the tenant; NULL = nothing to leave out */
+    struct rowfilter *filter; /* of the tenant; NULL = nothing to leave out */
+    uint32_t asked_tenant;    /* of which `is_filtered` is known */
+    bool is_filtered;
     const struct hour_range *ranges; /* of a reduction, else NULL */
     size_t n_ranges;
     struct rowfilter_range *tenant_ranges; /* those of the tenant, for its filter */

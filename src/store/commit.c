@@ -4,7 +4,9 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/map.h"
+#include "block/idrecord.h"
 #include "block/storekey.h"
+#include "store/knownid.h"
 
 enum {
     MAX_COMMIT_BYTES = 1 << 30,
@@ -37,12 +39,12 @@ static int poison(struct day *day, struct error *err)
 
 /* --- series --- */
 
-static int add_series(struct day *day, struct day_tenant *tenant, struct seriesinfo *info, struct hash128 hash,
-                      struct day_series *ret_series, struct error *err)
+static int add_series(struct day *day, struct tenant *tenant, struct seriesinfo *info, struct hash128 hash,
+                      struct tenant_series *ret_series, struct error *err)
 {
     struct hash128 group_hash = seriesinfo_group_hash(info, day->context->seed);
     uint32_t place, group_place, *group;
-    struct day_series *series;
+    struct tenant_series *series;
     bool is_new;
     struct storekey key;
 
@@ -58,40 +60,34 @@ static int add_series(struct day *day, struct day_tenant *tenant, struct seriesi
     series = VEC_PUSH(&tenant->series_ids, UINT32_MAX, err);
     if (!series)
         return poison(day, err);
-    *series = (struct day_series){ tenant->next_series++, tenant->group_ids.items[group_place] };
+    *series = (struct tenant_series){ tenant->next_series++, tenant->group_ids.items[group_place] };
     info->group = series->group;
     buffer_clear(&day->group.scratch);
     seriesinfo_encode(info, &day->group.scratch);
     if (buffer_check(&day->group.scratch, err) < 0)
         return poison(day, err);
     key = storekey_series(tenant->id, series->id);
-    kv_batch_put(day->group.batch, day->kv, KV_DEFAULT, storekey_slice(&key), buffer_slice(&day->group.scratch));
+    day_put_twice(day, day->group.batch, &key, buffer_slice(&day->group.scratch));
     *ret_series = *series;
     return 0;
 }
 
-/* Series for all pieces; `*ret_fits` is false when the tenant would have more of them than it may. */
-static int find_series(struct commit *commit, struct day_tenant *tenant, struct series_plan *plan, bool is_limited,
-                       struct day_series *series, bool *ret_fits, struct error *err)
+/* Series for all pieces; `*ret_fits` is false when the tenant would have more than `max_series` of them. */
+static int find_series(struct commit *commit, struct tenant *tenant, struct series_plan *plan, uint64_t max_series,
+                       struct tenant_series *series, bool *ret_fits, struct error *err)
 {
     struct day *day = commit->day;
-    uint32_t n_new = 0, max_series = day->context->max_series(day->context->store, slice_from(tenant->name));
+    uint32_t n_new = 0;
 
     for (uint32_t i = 0; i < plan->n_pieces; i++) {
         uint32_t place = hash_set_find(&tenant->series, seriesinfo_hash(&plan->pieces[i].info, day->context->seed));
 
-        series[i] = place == HASH_NONE ? (struct day_series){ 0 } : tenant->series_ids.items[place];
+        series[i] = place == HASH_NONE ? (struct tenant_series){ 0 } : tenant->series_ids.items[place];
         n_new += place == HASH_NONE;
     }
-    *ret_fits = !is_limited || !n_new || tenant->series.n + n_new <= max_series;
+    *ret_fits = !n_new || (uint64_t)tenant->series.n + n_new <= max_series;
     if (!*ret_fits || !n_new)
         return 0;
-    /* Every name and shape of values has a last resort of its own; somebody who invents them is stopped here. */
-    if (tenant->series.n + n_new > 2 * (uint64_t)max_series + SPARE_SERIES)
-        return error_set(err, ERR_LIMIT,
-                         "tenant '%s' has %u series today, at most %u are allowed, and this profile has a type of its "
-                         "own (--max-series)",
-                         tenant->name, tenant->series.n, max_series);
     for (uint32_t i = 0; i < plan->n_pieces; i++) {
         struct seriesinfo *info = &plan->pieces[i].info;
 
@@ -102,25 +98,40 @@ static int find_series(struct commit *commit, struct day_tenant *tenant, struct 
     return 0;
 }
 
-/* The plan that fits: as the labels want it, else without all but the service, else without even that. */
-static int plan_series(struct commit *commit, struct day_tenant *tenant, const struct profile *profile,
-                       struct series_plan *plan, struct day_series **ret_series, struct error *err)
+static void refuse(struct commit *commit, const struct tenant *tenant, uint32_t max_series)
 {
-    const struct label_limits *limits = &commit->day->context->labels;
-    struct day_series *series = NULL;
-    bool fits;
+    if (!commit->n_refused++)
+        error_set(
+            &commit->refusal, ERR_LIMIT,
+            "tenant '%s' has %u series today, at most %u are allowed, and it has a type of its own (--max-series)",
+            tenant->name, tenant->series.n, max_series);
+}
 
-    for (unsigned attempt = 0; attempt < 3; attempt++) {
+/* The plan that fits: as the labels want it, else without all but the service, else without even that. NULL in
+ * `*ret_series` if none does. */
+static int plan_series(struct commit *commit, struct tenant *tenant, const struct profile *profile,
+                       struct series_plan *plan, struct tenant_series **ret_series, struct error *err)
+{
+    const struct day_context *context = commit->day->context;
+    const struct label_limits *limits = &context->labels;
+    uint32_t max_series = context->max_series(context->store, slice_from(tenant->name));
+    /* Every name and shape of values has a last resort of its own; somebody who invents them is stopped. */
+    uint64_t last_resorts = (uint64_t)max_series + SPARE_SERIES;
+    struct tenant_series *series = NULL;
+    bool fits = false;
+
+    for (unsigned attempt = 0; attempt < 3 && !fits; attempt++) {
         if (attempt && labelrules_plan_collapsed(profile, commit->labels, commit->n_labels, limits, attempt == 2,
                                                  &commit->counts, commit->arena, plan, err) < 0)
             return -1;
-        series = ARENA_ARRAY(commit->arena, struct day_series, plan->n_pieces, err);
-        if (!series || find_series(commit, tenant, plan, attempt < 2, series, &fits, err) < 0)
+        series = ARENA_ARRAY(commit->arena, struct tenant_series, plan->n_pieces, err);
+        if (!series ||
+            find_series(commit, tenant, plan, max_series + (attempt == 2 ? last_resorts : 0), series, &fits, err) < 0)
             return -1;
-        if (fits)
-            break;
     }
-    *ret_series = series;
+    if (!fits)
+        refuse(commit, tenant, max_series);
+    *ret_series = fits ? series : NULL;
     return 0;
 }
 
@@ -192,7 +203,7 @@ static void fill_values(const struct profile *profile, const struct series_piece
         row->counts[i] = profile->counts[piece->samples ? piece->samples[i] : i];
 }
 
-static int append_row(struct commit *commit, struct headrow *row, struct day_series series, struct error *err)
+static int append_row(struct commit *commit, struct headrow *row, struct tenant_series series, struct error *err)
 {
     struct commit_row *entry;
     uint64_t saturated = 0;
@@ -217,13 +228,13 @@ static int append_row(struct commit *commit, struct headrow *row, struct day_ser
 /* What is known of a profile once its ids are given; the rest needs no lock. */
 struct interned {
     struct series_plan plan;
-    struct day_series *series; /* of each piece */
-    uint32_t *stacks;          /* of each sample of the profile */
-    uint32_t *label_sets;      /* of each local label set; NULL = none */
+    struct tenant_series *series; /* of each piece; NULL = the profile is refused */
+    uint32_t *stacks;             /* of each sample of the profile */
+    uint32_t *label_sets;         /* of each local label set; NULL = none */
     uint32_t row_label_set;
 };
 
-static int intern_label_sets(struct commit *commit, struct day_tenant *tenant, const struct profile *profile,
+static int intern_label_sets(struct commit *commit, struct tenant *tenant, const struct profile *profile,
                              struct interned *interned, struct error *err)
 {
     const struct series_plan *plan = &interned->plan;
@@ -251,10 +262,31 @@ static int intern_label_sets(struct commit *commit, struct day_tenant *tenant, c
     return 0;
 }
 
+static int intern_in(struct commit *commit, struct tenant *tenant, const struct profile *profile,
+                     struct interned *interned, struct error *err)
+{
+    struct day *day = commit->day;
+
+    if (dictionary_load(&tenant->dictionary, day->kv, err) < 0)
+        return poison(day, err);
+    tenants_make_room(&day->tenants, tenant, profile->n_samples, day->group.done);
+    if (dictionary_prepare(&tenant->dictionary, day->kv, err) < 0)
+        return poison(day, err);
+    if (plan_series(commit, tenant, profile, &interned->plan, &interned->series, err) < 0)
+        return -1;
+    if (!interned->series)
+        return 0;
+    if (dictionary_stacks(&tenant->dictionary, profile->tables, commit->content, profile->stacks, profile->n_samples,
+                          commit->frame_memo, interned->stacks, err) < 0)
+        return poison(day, err);
+    return intern_label_sets(commit, tenant, profile, interned, err);
+}
+
 static int intern(struct commit *commit, const struct profile *profile, struct interned *interned, struct error *err)
 {
     struct day *day = commit->day;
-    struct day_tenant *tenant;
+    struct tenant *tenant;
+    int result;
 
     LOCK_SCOPE(&day->lock);
     if (day_check(day, err) < 0)
@@ -263,14 +295,10 @@ static int intern(struct commit *commit, const struct profile *profile, struct i
     if (!tenant)
         return -1;
     commit->tenant_id = tenant->id;
-    if (dictionary_prepare(&tenant->dictionary, day->kv, err) < 0)
-        return poison(day, err);
-    if (plan_series(commit, tenant, profile, &interned->plan, &interned->series, err) < 0)
-        return -1;
-    if (dictionary_stacks(&tenant->dictionary, profile->tables, commit->content, profile->stacks, profile->n_samples,
-                          commit->frame_memo, interned->stacks, err) < 0)
-        return poison(day, err);
-    return intern_label_sets(commit, tenant, profile, interned, err);
+    commit->has_deletions = day->has_deletions;
+    result = intern_in(commit, tenant, profile, interned, err);
+    tenants_note_write(&day->tenants, tenant, day->group.open);
+    return result;
 }
 
 static int build_row(struct commit *commit, const struct profile *profile, const struct interned *interned,
@@ -299,6 +327,21 @@ static int build_row(struct commit *commit, const struct profile *profile, const
     return 0;
 }
 
+static int set_id(struct commit *commit, struct commit_profile *profile, const uint8_t *id, struct error *err)
+{
+    struct knownid known = { 0 };
+
+    /* Damage among the ids is met again, and told, when the rows join. */
+    if (commit->has_deletions && knownid_find(commit->day, commit->tenant_id, id, &known, err) < 0 &&
+        err->code != ERR_CORRUPT)
+        return -1;
+    memcpy(profile->id, id, sizeof(profile->id));
+    profile->has_id = true;
+    profile->is_forgotten = known.is_forgotten;
+    profile->forgotten = known.value;
+    return 0;
+}
+
 int commit_add(struct commit *commit, const struct profile *profile, int64_t start_ns, const uint8_t *id,
                struct error *err)
 {
@@ -312,15 +355,15 @@ int commit_add(struct commit *commit, const struct profile *profile, int64_t sta
     interned.stacks = ARENA_ARRAY(commit->arena, uint32_t, profile->n_samples, err);
     if (!interned.stacks || intern(commit, profile, &interned, err) < 0)
         return -1;
+    if (!interned.series)
+        return 0;
     entry = VEC_PUSH(&commit->profiles, MAX_ROWS, err);
     if (!entry)
         return -1;
     entry->first_row = (uint32_t)commit->rows.n;
     entry->n_rows = interned.plan.n_pieces;
-    if (id) {
-        memcpy(entry->id, id, sizeof(entry->id));
-        entry->has_id = true;
-    }
+    if (id && set_id(commit, entry, id, err) < 0)
+        return -1;
     for (uint32_t i = 0; i < interned.plan.n_pieces; i++)
         if (build_row(commit, profile, &interned, i, start_ns, &entry->n_samples, err) < 0)
             return -1;
@@ -338,12 +381,10 @@ static void lead(struct day *day)
     struct storekey key = storekey_counter("sequence");
     uint64_t number = day->group.open;
     char sequence[4];
-    int result = 0;
+    int result;
 
     day->group.has_leader = true;
-    for (size_t i = 0; i < day->tenants.n && !result; i++)
-        if (day->tenants.items[i].is_loaded)
-            result = dictionary_take(&day->tenants.items[i].dictionary, day->kv, batch, &day->group.scratch, &err);
+    result = tenants_take(&day->tenants, day->kv, batch, &day->group.scratch, &err);
     bytes_put_le32(sequence, day->next_sequence);
     kv_batch_put(batch, day->kv, KV_DEFAULT, storekey_slice(&key), slice_of(sequence, sizeof(sequence)));
     day->group.batch = day->group.spare;
@@ -418,10 +459,10 @@ int commit_head(struct day *day, uint8_t hour, uint32_t *ret_place, struct error
 }
 
 /* Whether the id is kept or on its way; `*group` is raised to the group it is in. */
-static int find_id(struct day *day, uint32_t tenant, const uint8_t *id, struct hash128 *ret_hash, bool *ret_found,
-                   uint64_t *group, struct error *err)
+static int find_id(struct day *day, uint32_t tenant, const struct commit_profile *profile, struct hash128 *ret_hash,
+                   bool *ret_found, uint64_t *group, struct error *err)
 {
-    struct storekey key = storekey_profile_id(tenant, id);
+    struct storekey key = storekey_profile_id(tenant, profile->id);
     struct hash128 hash = hash_bytes(storekey_slice(&key), day->context->seed);
 
     *ret_hash = hash;
@@ -435,13 +476,39 @@ static int find_id(struct day *day, uint32_t tenant, const uint8_t *id, struct h
         return 0;
     }
     buffer_clear(&day->group.scratch);
-    if (!kv_get(day->kv, KV_DEFAULT, storekey_slice(&key), &day->group.scratch, ret_found, err))
+    if (!kv_get(day->kv, KV_DEFAULT, storekey_slice(&key), &day->group.scratch, ret_found, err)) {
+        if (*ret_found && profile->is_forgotten &&
+            hash_equal(knownid_hash(day, buffer_slice(&day->group.scratch)), profile->forgotten))
+            *ret_found = false;
         return 0;
+    }
     if (err->code != ERR_CORRUPT)
         return -1;
     /* Better a profile twice than one refused for ever because an old file is damaged. */
     day_damage(day, "profile ids", err);
     *ret_found = false;
+    return 0;
+}
+
+/* Puts the id of a profile whose rows come next into the group. */
+static int put_id(struct commit *commit, const struct commit_profile *profile, struct error *err)
+{
+    struct day *day = commit->day;
+    struct storekey key = storekey_profile_id(commit->tenant_id, profile->id);
+    const struct commit_row *rows = &commit->rows.items[profile->first_row];
+    struct idrecord record = { .start_ns = rows->start_ns, .sequence = day->next_sequence, .n_rows = profile->n_rows };
+
+    arena_reset(commit->arena);
+    record.series = ARENA_ARRAY(commit->arena, uint32_t, profile->n_rows, err);
+    if (!record.series)
+        return -1;
+    for (uint32_t i = 0; i < profile->n_rows; i++)
+        record.series[i] = rows[i].series;
+    buffer_clear(&day->group.scratch);
+    idrecord_encode(&record, &day->group.scratch);
+    if (buffer_check(&day->group.scratch, err) < 0)
+        return -1;
+    kv_batch_put(day->group.batch, day->kv, KV_DEFAULT, storekey_slice(&key), buffer_slice(&day->group.scratch));
     return 0;
 }
 
@@ -453,15 +520,12 @@ static int join_profile(struct commit *commit, struct commit_profile *profile, u
     bool is_new;
 
     if (profile->has_id) {
-        struct storekey key = storekey_profile_id(commit->tenant_id, profile->id);
-
-        if (find_id(day, commit->tenant_id, profile->id, &hash, &profile->is_duplicate, group, err) < 0)
+        if (find_id(day, commit->tenant_id, profile, &hash, &profile->is_duplicate, group, err) < 0)
             return -1;
         if (profile->is_duplicate)
             return 0;
-        if (hash_set_add(&day->group.ids, hash, &place, &is_new, err) < 0)
+        if (hash_set_add(&day->group.ids, hash, &place, &is_new, err) < 0 || put_id(commit, profile, err) < 0)
             return poison(day, err);
-        kv_batch_put(day->group.batch, day->kv, KV_DEFAULT, storekey_slice(&key), slice_of("", 0));
     }
     for (uint32_t i = 0; i < profile->n_rows; i++) {
         const struct commit_row *row = &commit->rows.items[profile->first_row + i];
@@ -476,6 +540,7 @@ static int join_profile(struct commit *commit, struct commit_profile *profile, u
             return -1;
         key = storekey_row(commit->tenant_id, row->group, row->series, row->start_ns, day->next_sequence++);
         day->heads.items[place].last_group = day->group.open;
+        day->heads.items[place].n_rows++;
         kv_batch_put(day->group.batch, day->kv, day->heads.items[place].family, storekey_slice(&key),
                      slice_of(commit->bytes.data + row->offset, row->len));
     }

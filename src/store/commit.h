@@ -5,7 +5,8 @@
  *     open group. One of the waiting writers leads: it writes the group, while the next one fills. Groups reach the WAL
  *     in order, so a row's ids are there no later than the row.
  * C2  All rows of a commit are in one group: they are kept together or not at all.
- * C3  Profile ids are looked up when the rows join, against the disk and the groups on their way. */
+ * C3  Profile ids are looked up when the rows join, against the disk and the groups on their way. Whether something of
+ *     an old profile is left is found out before, without the lock; when the rows join, its record must be the same. */
 #pragma once
 
 #include "store/day.h"
@@ -15,7 +16,9 @@ struct commit_profile {
     uint64_t n_samples;
     uint8_t id[16];
     bool has_id;
-    bool is_duplicate; /* known after commit_finish */
+    bool is_forgotten;        /* the id was there, and nothing else of it any more */
+    struct hash128 forgotten; /* what was there (knownid.h) */
+    bool is_duplicate;        /* known after commit_finish */
 };
 
 struct commit_row {
@@ -35,9 +38,12 @@ struct commit {
     struct arena *arena;           /* scratch of one profile */
     struct label_counts counts;
     VEC(struct commit_profile) profiles;
+    uint32_t n_refused;   /* beyond the limit of series; not among the profiles */
+    struct error refusal; /* of the first of them */
     VEC(struct commit_row) rows;
     struct buffer bytes;
     uint32_t tenant_id;
+    bool has_deletions; /* in the day: an id that is there may have nothing left to stand for */
 };
 
 /* An empty commit of profiles that share `tables`, whose hashes are `content`. `lasting` holds what the commit needs
@@ -47,8 +53,9 @@ MUST_CHECK int commit_init(struct commit *commit, struct day *day, struct slice 
                            struct error *err);
 void commit_done(struct commit *commit);
 
-/* Turns a profile that starts at `start_ns`, in this day, into rows. `id` may be NULL. Errors: ERR_CLOSED (the day must
- * be opened again), ERR_LIMIT, ERR_MEMORY. */
+/* Turns a profile that starts at `start_ns`, in this day, into rows. `id` may be NULL. A profile for which the tenant has
+ * no series left is refused: counted, and the others go on. Errors: ERR_CLOSED (the day must be opened again), ERR_LIMIT,
+ * ERR_MEMORY. */
 MUST_CHECK int commit_add(struct commit *commit, const struct profile *profile, int64_t start_ns, const uint8_t *id,
                           struct error *err);
 /* Writes everything added and waits until it is kept. Errors: ERR_CLOSED, ERR_FULL, ERR_IO, ERR_MEMORY. */

@@ -116,15 +116,33 @@ CONFORMANCE(deletes_again_and_again)
     store_sample_each_stage(sample, "15T15:00", check_wanted, &wanted);
 }
 
-CONFORMANCE(keeps_a_deleted_profile_id_known)
+CONFORMANCE(forgets_a_deletion_once_its_hours_were_written_anew)
 {
-    struct store_sample_profile profile = { .at = "15T10:00", .samples = "a 1 10", .id = 5 };
+    struct store_stats stats;
 
-    STORE_SAMPLE_WRITE(sample, profile);
-    DELETE(sample, .selector = NULL);
-    /* A sender that tries once more after the deletion does not bring it back. */
-    CHECK_EQ(STORE_SAMPLE_WRITE(sample, profile).n_duplicate, 1);
-    CHECK_TEXT(STORE_SAMPLE_SUMS(sample), "");
+    STORE_SAMPLE_WRITE(sample, { .at = "15T10:00", .service = "api", .samples = "a 1 10" },
+                       { .at = "15T10:00", .service = "web", .samples = "b 2 20" });
+    store_sample_pass(sample, 3);
+    /* An hour that is open has nothing to do with it. */
+    STORE_SAMPLE_WRITE(sample, { .at = "15T14:50", .service = "api", .samples = "a 1 10" });
+    DELETE(sample, .selector = "service_name=api", .until = "15T12:00");
+    store_sample_stats(sample, &stats);
+    CHECK_EQ(stats.tombstones.n, 1);
+    clock_fake_advance(120 * CLOCK_NS_PER_SECOND);
+    store_sample_maintain(sample);
+    for (unsigned round = 0; round < 2; round++) {
+        store_sample_stats(sample, &stats);
+        CHECK_EQ(stats.tombstones.n, 0);
+        CHECK_EQ(stats.n_rows, 2);
+        CHECK_TEXT(STORE_SAMPLE_SUMS(sample), "a 1 10\nb 2 20\n");
+        store_sample_verify(sample);
+        store_sample_reopen(sample);
+    }
+    /* The next one is not taken for applied. */
+    DELETE(sample, .selector = "service_name=web");
+    CHECK_TEXT(STORE_SAMPLE_SUMS(sample), "a 1 10\n");
+    store_sample_compact(sample);
+    CHECK_TEXT(STORE_SAMPLE_SUMS(sample), "a 1 10\n");
 }
 
 static void check_neighbour(struct store_sample *sample, const void *context)
@@ -394,6 +412,45 @@ CONFORMANCE(forgets_the_oldest_days_when_they_take_too_much_room)
     store_sample_maintain(sample);
     CHECK_TEXT(list_days(sample, NULL), "15 ");
     store_sample_verify(sample);
+}
+
+CONFORMANCE(gives_way_when_others_fill_the_disk_unless_it_was_told_how_much_to_keep)
+{
+    struct store_stats stats;
+
+    for (int day = 12; day <= 15; day++) {
+        char at[32];
+
+        snprintf(at, sizeof(at), "%dT10:00", day);
+        STORE_SAMPLE_WRITE(sample, { .at = at, .samples = "a 1 10" });
+    }
+    store_sample_maintain(sample);
+    sample->options.min_free_bytes = (uint64_t)1 << 62;
+    sample->options.retention_bytes = (uint64_t)1 << 60;
+    store_sample_reopen(sample);
+    store_sample_maintain(sample);
+    CHECK_TEXT(list_days(sample, NULL), "12 13 14 15 ");
+    sample->options.retention_bytes = 0;
+    store_sample_reopen(sample);
+    store_sample_maintain(sample);
+    CHECK_TEXT(list_days(sample, NULL), "15 ");
+    CHECK_HAS(buffer_slice(&sample->log), "day 2026-11-14 dropped: the disk is getting full");
+    store_sample_stats(sample, &stats);
+    CHECK_EQ(stats.n_days, 1);
+}
+
+CONFORMANCE(refuses_to_take_what_it_would_forget_at_once)
+{
+    struct store *store;
+    struct error err;
+
+    store_sample_close(sample);
+    sample->options.retention_ns = (int64_t)24 * 3600 * CLOCK_NS_PER_SECOND;
+    sample->options.max_age_ns = sample->options.retention_ns + CLOCK_NS_PER_SECOND;
+    CHECK_ERROR(sample->kind->open(&sample->options, &store, &err), &err, ERR_INVALID);
+    CHECK_HAS(err.text, "profiles of an age of 86401 s are to be accepted, but forgotten after 86400 s");
+    sample->options.max_age_ns = sample->options.retention_ns;
+    store_sample_open(sample);
 }
 
 CONFORMANCE(forgets_days_of_a_single_tenant_by_its_own_limits)

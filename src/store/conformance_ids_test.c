@@ -77,6 +77,77 @@ CONFORMANCE(adds_equal_profiles_that_have_no_id)
     store_sample_each_stage(sample, "15T15:00", check_thrice, NULL);
 }
 
+/* --- ids of what was deleted --- */
+
+static void forget(struct store_sample *sample, const char *selector)
+{
+    struct store_query query = store_sample_ask(&(struct store_sample_query){ .selector = selector });
+    struct error err;
+    uint32_t n_days;
+
+    CHECK_OK(store_delete(sample->store, &query, &n_days, &err), &err);
+    CHECK_EQ(n_days, 1);
+    store_sample_asked(&query);
+}
+
+static void check_taken_again_once(struct store_sample *sample)
+{
+    CHECK_EQ(STORE_SAMPLE_WRITE(sample, PROFILE_A).n_written, 1);
+    CHECK_EQ(STORE_SAMPLE_WRITE(sample, PROFILE_A, PROFILE_B).n_duplicate, 2);
+    CHECK_TEXT(STORE_SAMPLE_SUMS(sample), "a 1 10\nb 2 20\n");
+    store_sample_verify(sample);
+}
+
+CONFORMANCE(takes_a_profile_again_that_was_deleted)
+{
+    STORE_SAMPLE_WRITE(sample, PROFILE_A, PROFILE_B);
+    store_sample_reopen(sample);
+    forget(sample, "{}");
+    CHECK_EQ(STORE_SAMPLE_WRITE(sample, PROFILE_B).n_written, 1);
+    check_taken_again_once(sample);
+}
+
+CONFORMANCE(takes_a_profile_again_that_was_deleted_after_its_hour_was_closed)
+{
+    STORE_SAMPLE_WRITE(sample, PROFILE_A);
+    store_sample_pass(sample, 3);
+    forget(sample, "{}");
+    STORE_SAMPLE_WRITE(sample, PROFILE_B);
+    check_taken_again_once(sample);
+    store_sample_pass(sample, 3);
+    CHECK_EQ(STORE_SAMPLE_WRITE(sample, PROFILE_A).n_duplicate, 1);
+}
+
+CONFORMANCE(takes_a_profile_again_that_is_gone_from_the_disk)
+{
+    STORE_SAMPLE_WRITE(sample, PROFILE_A);
+    store_sample_pass(sample, 3);
+    forget(sample, "{}");
+    store_sample_compact(sample);
+    store_sample_reopen(sample);
+    STORE_SAMPLE_WRITE(sample, PROFILE_B);
+    check_taken_again_once(sample);
+}
+
+CONFORMANCE(does_not_take_a_profile_again_of_which_something_is_left)
+{
+    struct store_sample_profile split = { .at = "15T10:00",
+                                          .samples = "a 1 10 {route=/a}|b 2 20 {route=/b}",
+                                          .id = 0xa1 };
+
+    STORE_SAMPLE_WRITE(sample, split, PROFILE_B);
+    forget(sample, "{route=\"/a\"}");
+    CHECK_EQ(STORE_SAMPLE_WRITE(sample, split).n_duplicate, 1);
+    store_sample_pass(sample, 3);
+    store_sample_compact(sample);
+    CHECK_EQ(STORE_SAMPLE_WRITE(sample, split).n_duplicate, 1);
+    forget(sample, "{route=\"/b\"}");
+    CHECK_EQ(STORE_SAMPLE_WRITE(sample, split).n_written, 1);
+    CHECK_EQ(STORE_SAMPLE_WRITE(sample, split, PROFILE_B).n_duplicate, 2);
+    CHECK_TEXT(STORE_SAMPLE_SUMS(sample), "a 1 10\nb 4 40\n");
+    store_sample_verify(sample);
+}
+
 /* --- upload ids --- */
 
 static struct store_receipt upload(struct store_sample *sample, const char *upload_id,

@@ -286,3 +286,133 @@ CONFORMANCE(refuses_bad_names_of_tenants)
     CHECK_EQ(STORE_SAMPLE_WRITE_AS(sample, "A.b-c_9", profile).n_written, 1);
     CHECK_TEXT(STORE_SAMPLE_SUMS(sample, .tenant = name), "a 1 10\n");
 }
+
+/* --- reading back --- */
+
+/* Two samples of one stack, told apart by a label that makes series, one that does not, and a link. */
+static void write_linked(struct store_sample *sample)
+{
+    static const struct store_sample_profile header = {
+        .at = "15T10:20", .service = "api", .labels = "zone=eu;pid=#7", .types = "samples/count"
+    };
+    struct link link = { .trace_id = { 0xaa, 1 }, .span_id = { 0xbb, 2 } };
+    AUTO(builder_freep) struct builder *b = NULL;
+    struct batch batch;
+    struct store_write write = { .batch = &batch };
+    struct store_receipt receipt;
+    struct error err;
+    uint32_t stack;
+
+    batch_init(&batch, NULL);
+    CHECK_OK(builder_new(NULL, &b, &err), &err);
+    store_sample_add(b, &header);
+    stack = store_sample_stack(b, SLICE("main;parse"));
+    builder_sample(b, stack, labelplan_set(b, "route=/a;thread=t1"), builder_link(b, &link), (int64_t[]){ 3 }, 2);
+    builder_sample(b, stack, labelplan_set(b, "route=/a;thread=t2"), 0, (int64_t[]){ 4 }, 1);
+    builder_sample(b, stack, labelplan_set(b, "route=/b;pid=#8"), 0, (int64_t[]){ 5 }, 1);
+    CHECK_OK(builder_finish(b, &batch, &err), &err);
+    CHECK_OK(store_write(sample->store, &write, &receipt, &err), &err);
+    CHECK_EQ(receipt.n_series, 2);
+    batch_done(&batch);
+}
+
+static void print_profile(const struct profile *profile, struct buffer *out)
+{
+    store_sample_print_labels(profile->tables, profile->resource, out);
+    buffer_append_byte(out, '\n');
+    for (uint32_t i = 0; i < profile->n_samples; i++) {
+        uint32_t link = profile_link(profile, i);
+
+        store_sample_print_stack(profile->tables, profile->stacks[i], false, out);
+        buffer_printf(out, " %lld", (long long)profile_values(profile, 0)[i]);
+        store_sample_print_labels(profile->tables, profile_label_set(profile, i), out);
+        if (link)
+            buffer_printf(out, " span %02x%02x", profile->tables->links[link].span_id[0],
+                          profile->tables->links[link].span_id[1]);
+        if (profile->counts)
+            buffer_printf(out, " x%llu", (unsigned long long)profile->counts[i]);
+        buffer_append_byte(out, '\n');
+    }
+    store_sample_sort(out);
+}
+
+static void check_read_back(struct store_sample *sample, const void *context)
+{
+    struct store_query query = { .from_ns = INT64_MIN, .until_ns = INT64_MAX };
+    struct buffer *text = store_sample_text(sample);
+    struct batch batch;
+    struct error err;
+
+    batch_init(&batch, NULL);
+    CHECK_OK(store_read(sample->store, &query, &batch, &err), &err);
+    CHECK_OK(batch_check(&batch, &err), &err);
+    CHECK_EQ(batch.n_profiles, 1);
+    print_profile(&batch.profiles[0], text);
+    CHECK_TEXT(buffer_slice(text), context);
+    batch_done(&batch);
+}
+
+CONFORMANCE(reads_profiles_back_with_labels_and_links)
+{
+    write_linked(sample);
+    write_linked(sample);
+    store_sample_each_stage(sample, "15T15:00", check_read_back,
+                            " {__name__=samples;service_name=api;zone=eu}\n"
+                            "main;parse 10 {route=/b;pid=#8} x2\n"
+                            "main;parse 6 {route=/a;pid=#7;thread=t1} span bb02 x4\n"
+                            "main;parse 8 {route=/a;pid=#7;thread=t2} x2\n");
+}
+
+CONFORMANCE(lists_labels_that_stayed_with_samples_by_selector)
+{
+    STORE_SAMPLE_WRITE(sample,
+                       { .at = "15T10:00", .service = "api", .samples = "a 1 10 {thread=t1}", .labels = "pid=#7" },
+                       { .at = "15T10:00", .service = "web", .samples = "a 1 10 {span_id=77}" });
+    for (unsigned round = 0; round < 2; round++) {
+        CHECK_TEXT(STORE_SAMPLE_NAMES(sample, .selector = "service_name=api"), "__name__ pid service_name thread");
+        CHECK_TEXT(STORE_SAMPLE_NAMES(sample, .selector = "service_name=web"), "__name__ service_name span_id");
+        CHECK_TEXT(STORE_SAMPLE_NAMES(sample, .selector = "thread=t1"), "__name__ pid service_name thread");
+        CHECK_TEXT(STORE_SAMPLE_VALUES(sample, "pid", .selector = "service_name=api"), "7");
+        CHECK_TEXT(STORE_SAMPLE_VALUES(sample, "pid", .selector = "service_name=web"), "");
+        store_sample_pass(sample, 3);
+    }
+}
+
+/* --- beyond every limit --- */
+
+enum { N_INVENTED = 260, N_TAKEN = 2 + 256 }; /* the limit twice, and what is spare */
+
+static void invent_types(struct store_sample_profile *profiles, char (*types)[32])
+{
+    for (unsigned i = 0; i < N_INVENTED; i++) {
+        snprintf(types[i], sizeof(types[i]), "type%u/count", i);
+        profiles[i] = (struct store_sample_profile){ .at = "15T10:00", .types = types[i], .samples = "a 1" };
+    }
+}
+
+CONFORMANCE(refuses_profiles_with_types_of_their_own_beyond_the_limit_and_keeps_the_others)
+{
+    static struct store_sample_profile profiles[N_INVENTED];
+    static char types[N_INVENTED][32];
+    struct store_receipt receipt;
+    struct store_stats stats;
+    struct error err;
+
+    sample->options.max_series = 1;
+    store_sample_reopen(sample);
+    invent_types(profiles, types);
+    receipt = store_sample_write_as(sample, NULL, profiles, N_INVENTED);
+    CHECK_EQ(receipt.n_written, N_TAKEN);
+    CHECK_EQ(receipt.n_refused, N_INVENTED - N_TAKEN);
+    CHECK_EQ(receipt.refusal.code, ERR_LIMIT);
+    CHECK_TEXT(receipt.refusal.text,
+               "tenant 'default' has 258 series today, at most 1 are allowed, and it has a type of "
+               "its own (--max-series)");
+    store_sample_stats(sample, &stats);
+    CHECK_EQ(stats.n_rows, N_TAKEN);
+    /* Sent again, the same ones are refused; alone, they are an error; others of their batch are taken. */
+    CHECK_ERROR(store_sample_try(sample, NULL, &profiles[N_TAKEN], 2, &receipt, &err), &err, ERR_LIMIT);
+    profiles[0] = profiles[N_TAKEN];
+    CHECK_EQ(store_sample_write_as(sample, NULL, profiles, 3).n_written, 2);
+    store_sample_verify(sample);
+}

@@ -7,7 +7,9 @@
 #include "pack/checksum.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -57,7 +59,7 @@ TEST(datadir_refuses_a_newer_major_version_and_says_which)
     struct error err;
 
     CHECK_ERROR(parse("hearth store 2.0\n", &seed, &err), &err, ERR_VERSION);
-    CHECK_HAS(err.text, "it has format 2.0, which is newer than this hearth knows (1.0)");
+    CHECK_HAS(err.text, "it has format 2.0, which is newer than this hearth knows (1.1)");
     CHECK_HAS(err.text, "nothing was changed");
     /* What else a newer one says, nobody here knows. */
     CHECK_ERROR(datadir_parse_format("hearth store 2.0\n", 17, &seed, &err), &err, ERR_VERSION);
@@ -73,7 +75,7 @@ TEST(datadir_refuses_formats_that_are_none)
         { "", "does not begin with 'hearth store '" },
         { "something else\n", "does not begin" },
         { "hearth store \nseed 1\n", "no version" },
-        { "hearth store one\nseed 1\n", "no version such as 'hearth store 1.0'" },
+        { "hearth store one\nseed 1\n", "no version such as 'hearth store 1.1'" },
         { "hearth store 1\nseed 1\n", "no version" },
         { "hearth store 1.\nseed 1\n", "no version" },
         { "hearth store .0\nseed 1\n", "no version" },
@@ -164,7 +166,7 @@ TEST(datadir_makes_a_directory_and_finds_it_again)
     datadir_close(&datadir);
     buffer_init(&format, 0);
     CHECK_OK(fs_read_file(place("a/b/FORMAT"), 0, &format, &err), &err);
-    CHECK_HAS(buffer_slice(&format), "hearth store 1.0\nseed ");
+    CHECK_HAS(buffer_slice(&format), "hearth store 1.1\nseed ");
     CHECK_HAS(buffer_slice(&format), "\ncheck ");
     buffer_done(&format);
     CHECK_OK(datadir_open(&datadir, place("a/b"), false, &err), &err);
@@ -172,6 +174,95 @@ TEST(datadir_makes_a_directory_and_finds_it_again)
     /* What was on its way is gone. */
     CHECK_ERROR(fs_size(place("a/b/tmp/left"), &seed, &err), &err, ERR_NOT_FOUND);
     datadir_close(&datadir);
+}
+
+/* Opens the directory with a FORMAT of these lines, and checks what they are afterwards. */
+static void check_format_becomes(const char *lines, bool is_read_only, const char *wanted)
+{
+    char text[256];
+    struct datadir datadir;
+    struct buffer format;
+    struct error err;
+
+    snprintf(text, sizeof(text), "%scheck %08x\n", lines, checksum_crc32c(0, slice_from(lines)));
+    write_text(place("a/FORMAT"), text);
+    CHECK_OK(datadir_open(&datadir, place("a"), is_read_only, &err), &err);
+    datadir_close(&datadir);
+    snprintf(text, sizeof(text), "%scheck %08x\n", wanted, checksum_crc32c(0, slice_from(wanted)));
+    buffer_init(&format, 0);
+    CHECK_OK(fs_read_file(place("a/FORMAT"), 0, &format, &err), &err);
+    CHECK_TEXT(buffer_slice(&format), text);
+    buffer_done(&format);
+}
+
+TEST(datadir_says_the_present_minor_version_once_it_writes)
+{
+    struct error err;
+
+    CHECK_OK(fs_make_directories(place("a"), 0700, &err), &err);
+    check_format_becomes("hearth store 1.0\nseed 12\n", true, "hearth store 1.0\nseed 12\n");
+    check_format_becomes("hearth store 1.0 \nflavour sweet\nseed 12\nmore\n", false,
+                         "hearth store 1.1\nflavour sweet\nseed 12\nmore\n");
+    check_format_becomes("hearth store 1.77\nseed 12\n", false, "hearth store 1.77\nseed 12\n");
+}
+
+/* A child that opens the directory for reading, tells where its scratch directory is, and waits to be killed. */
+static pid_t start_reader(const char *path, char scratch[static 300])
+{
+    struct datadir datadir;
+    struct error err;
+    int ends[2];
+    ssize_t len;
+    pid_t child;
+
+    CHECK(pipe(ends) == 0);
+    child = fork();
+    if (child == 0) {
+        if (datadir_open(&datadir, path, true, &err) == 0 &&
+            write(ends[1], datadir.scratch, strlen(datadir.scratch)) > 0)
+            pause();
+        _exit(1);
+    }
+    close(ends[1]);
+    len = read(ends[0], scratch, 299);
+    close(ends[0]);
+    CHECK(len > 0);
+    scratch[len] = '\0';
+    return child;
+}
+
+TEST(datadir_removes_what_killed_readers_left)
+{
+    struct datadir datadir;
+    char dead[300], alive[300], other[300], before[300];
+    struct stat info;
+    struct error err;
+    pid_t killed, living;
+
+    CHECK_OK(datadir_open(&datadir, place("a"), false, &err), &err);
+    datadir_close(&datadir);
+    CHECK_OK(fs_make_directories(place("t"), 0700, &err), &err);
+    snprintf(before, sizeof(before), "%s", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    setenv("TMPDIR", place("t"), 1);
+    living = start_reader(place("a"), alive);
+    killed = start_reader(place("a"), dead);
+    kill(killed, SIGKILL);
+    CHECK_EQ(waitpid(killed, NULL, 0), killed);
+    snprintf(other, sizeof(other),
+             "%s/"
+             "hearth-reader-notes",
+             place("t"));
+    CHECK_OK(fs_make_directories(other, 0700, &err), &err);
+    CHECK_OK(fs_stat(dead, &info, &err), &err);
+    CHECK_OK(datadir_open(&datadir, place("a"), true, &err), &err);
+    CHECK_ERROR(fs_stat(dead, &info, &err), &err, ERR_NOT_FOUND);
+    CHECK_OK(fs_stat(alive, &info, &err), &err);
+    CHECK_OK(fs_stat(other, &info, &err), &err);
+    CHECK_OK(fs_stat(datadir.scratch, &info, &err), &err);
+    datadir_close(&datadir);
+    kill(living, SIGKILL);
+    CHECK_EQ(waitpid(living, NULL, 0), living);
+    setenv("TMPDIR", before, 1);
 }
 
 TEST(datadir_gives_each_directory_a_seed_of_its_own)
@@ -231,7 +322,6 @@ TEST(datadir_refuses_a_second_process_and_names_the_first)
     /* Readers are welcome. */
     CHECK_OK(datadir_open(&second, place("d"), true, &err), &err);
     CHECK_EQ(second.seed, datadir.seed);
-    CHECK_EQ(second.lock_fd, -1);
     datadir_close(&second);
     datadir_close(&datadir);
     CHECK_OK(datadir_open(&second, place("d"), false, &err), &err);
@@ -280,6 +370,19 @@ TEST(datadir_does_not_take_over_a_directory_of_something_else)
     write_text(place("file"), "x");
     CHECK(datadir_open(&datadir, place("file"), false, &err) < 0);
     CHECK_HAS(err.text, "/file");
+}
+
+TEST(datadir_tells_a_store_without_its_format_from_something_else)
+{
+    static const char *const others[] = { "lost/LOCK", "lost/tmp", "lost/meta", "lost/quarantine" };
+    struct datadir datadir;
+    struct error err;
+
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        CHECK_OK(fs_make_directories(place(others[i]), 0700, &err), &err);
+    CHECK_OK(fs_make_directories(place("lost/profiles/2026-11-15"), 0700, &err), &err);
+    CHECK_ERROR(datadir_open(&datadir, place("lost"), false, &err), &err, ERR_CORRUPT);
+    CHECK_HAS(err.text, "its file FORMAT is missing, though it has days in 'profiles'; take the file from a backup");
 }
 
 TEST(datadir_finishes_a_creation_that_was_interrupted)

@@ -7,16 +7,12 @@
 #include "base/log.h"
 #include "block/storekey.h"
 #include "store/commit.h"
+#include "store/dayload.h"
+#include "store/recover.h"
 
 #include <stdio.h>
 
-enum {
-    MAX_MARKERS = 1 << 20,
-    MAX_TOMBSTONES = 1 << 16,
-    MAX_TENANTS = 1 << 20,
-    /* After a salvage, ids that lost records may have used are left out: a WAL cannot hold as many. */
-    SALVAGE_SKIP = 1 << 22,
-};
+enum { PATH_BYTES = 4096 };
 
 /* --- dates --- */
 
@@ -32,13 +28,9 @@ const char *day_name(int64_t time_ns, char ret_name[static DAY_NAME_BYTES])
 
 bool day_parse_name(const char *name, int64_t *ret_start_ns)
 {
-    char text[CLOCK_TEXT_BYTES];
     struct error err;
 
-    if (strlen(name) != DAY_NAME_BYTES - 1)
-        return false;
-    snprintf(text, sizeof(text), "%sT00:00:00Z", name);
-    return clock_parse(slice_from(text), ret_start_ns, &err) == 0;
+    return clock_parse_date(slice_from(name), ret_start_ns, &err) == 0;
 }
 
 void day_damage(struct day *day, const char *what, const struct error *err)
@@ -67,134 +59,6 @@ int day_check(const struct day *day, struct error *err)
 }
 
 /* --- opening --- */
-
-static int load_counters(struct day *day, struct error *err)
-{
-    struct storekey sequence = storekey_counter("sequence"), written = storekey_counter("written"),
-                    deleted = storekey_counter("deleted"), salvaged = storekey_counter("salvaged");
-    struct buffer value;
-    bool is_found;
-    int result;
-
-    buffer_init(&value, 0);
-    result = kv_get(day->kv, KV_DEFAULT, storekey_slice(&sequence), &value, &is_found, err);
-    if (!result && is_found && value.len == 4)
-        day->next_sequence = bytes_get_le32(value.data);
-    buffer_clear(&value);
-    if (!result)
-        result = kv_get(day->kv, KV_DEFAULT, storekey_slice(&written), &value, &is_found, err);
-    if (!result && is_found && value.len == 8)
-        day->written_bytes = bytes_get_le64(value.data);
-    if (!result)
-        result = kv_get(day->kv, KV_DEFAULT, storekey_slice(&deleted), &value, &day->has_deletions, err);
-    if (!result)
-        result = kv_get(day->kv, KV_DEFAULT, storekey_slice(&salvaged), &value, &is_found, err);
-    if (!result && is_found)
-        day->skip_ids = SALVAGE_SKIP;
-    buffer_done(&value);
-    return result;
-}
-
-static int load_tenants(struct day *day, struct error *err)
-{
-    AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
-
-    if (kv_iterator_new(day->kv, KV_DEFAULT, NULL, SLICE("n"), false, &iterator, err) < 0)
-        return -1;
-    for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
-        struct slice name = kv_iterator_value(iterator);
-        struct day_tenant *tenant;
-        uint32_t id;
-
-        if (!storekey_parse_tenant(kv_iterator_key(iterator), &id) || name.len > STORE_TENANT_MAX_BYTES)
-            return error_set(err, ERR_CORRUPT, "the list of tenants is damaged");
-        tenant = VEC_PUSH(&day->tenants, MAX_TENANTS, err);
-        if (!tenant)
-            return -1;
-        tenant->id = id;
-        tenant->name = memory_alloc_zero(name.len + 1, err);
-        if (!tenant->name)
-            return -1;
-        memcpy(tenant->name, name.ptr, name.len);
-    }
-    return kv_iterator_check(iterator, err);
-}
-
-static int load_markers(struct day *day, struct error *err)
-{
-    for (unsigned hour = 0; hour < 24; hour++) {
-        AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
-        struct storekey prefix = storekey_marker((uint8_t)hour, 0);
-
-        if (kv_iterator_new(day->kv, day->block_family, NULL, slice_of(prefix.bytes, prefix.len - 4), false, &iterator,
-                            err) < 0)
-            return -1;
-        for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
-            struct marker marker, *slot;
-            uint32_t number;
-            uint8_t key_hour;
-
-            if (!storekey_parse_marker(kv_iterator_key(iterator), &key_hour, &number))
-                return error_set(err, ERR_CORRUPT, "the key of a marker is damaged");
-            if (marker_decode(kv_iterator_value(iterator), &marker, err) < 0)
-                return -1;
-            marker.hour = key_hour;
-            marker.number = number;
-            slot = VEC_PUSH(&day->markers, MAX_MARKERS, err);
-            if (!slot)
-                return -1;
-            *slot = marker;
-        }
-        if (kv_iterator_check(iterator, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int load_heads(struct day *day, struct error *err)
-{
-    for (uint32_t family = 0; family < kv_families(day->kv); family++) {
-        const char *name = kv_family_name(day->kv, family);
-        struct day_head *head;
-        uint32_t number;
-        uint8_t hour;
-
-        if (!name || !storekey_parse_head_name(name, &hour, &number))
-            continue;
-        head = VEC_PUSH(&day->heads, UINT32_MAX, err);
-        if (!head)
-            return -1;
-        head->hour = hour;
-        head->number = number;
-        head->family = family;
-        for (size_t i = 0; i < day->markers.n; i++)
-            head->is_covered |= day->markers.items[i].hour == hour && day->markers.items[i].head == number;
-    }
-    return 0;
-}
-
-static int load_tombstones(struct day *day, struct error *err)
-{
-    AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
-
-    if (kv_iterator_new(day->kv, KV_DEFAULT, NULL, SLICE("t"), false, &iterator, err) < 0)
-        return -1;
-    for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
-        struct tombstone *tombstone;
-        uint32_t tenant, number;
-
-        if (!storekey_parse_tombstone(kv_iterator_key(iterator), &tenant, &number))
-            return error_set(err, ERR_CORRUPT, "the key of a tombstone is damaged");
-        tombstone = VEC_PUSH(&day->tombstones, MAX_TOMBSTONES, err);
-        if (!tombstone)
-            return -1;
-        if (tombstone_decode(kv_iterator_value(iterator), tombstone, err) < 0)
-            return -1;
-        tombstone->tenant = tenant;
-        tombstone->number = number;
-    }
-    return kv_iterator_check(iterator, err);
-}
 
 /* Copies the WAL files of a damaged day, so that a person can still look at them. */
 static int set_wal_aside(const struct day *day, const char *quarantine_dir, struct error *err)
@@ -225,25 +89,56 @@ static int set_wal_aside(const struct day *day, const char *quarantine_dir, stru
     return result;
 }
 
-/* From now on each opening leaves ids out: nobody knows up to where those of the lost records went. */
-static int note_salvage(struct day *day, struct error *err)
+/* The name of a file in the day's directory that says: something of it may be lost, and nobody has looked what. */
+static void name_mark(const struct day *day, char path[static PATH_BYTES])
 {
-    struct storekey key = storekey_counter("salvaged");
-    struct kv_batch *batch;
-    int result;
+    snprintf(path, PATH_BYTES, "%s/SALVAGE", day->path);
+}
 
-    if (kv_batch_new(&batch, err) < 0)
+/* What an opening that salvages the log has to do afterwards is done by the next one, should this one not get there. */
+static int mark_salvage(const struct day *day, struct error *err)
+{
+    char path[PATH_BYTES];
+
+    name_mark(day, path);
+    return fs_write_file(path, SLICE("ids and sequences are to be left out\n"), err);
+}
+
+static bool is_marked(const struct day *day)
+{
+    char path[PATH_BYTES];
+    struct stat info;
+    struct error err;
+
+    name_mark(day, path);
+    return fs_stat(path, &info, &err) == 0;
+}
+
+static int finish_recovery(struct day *day, struct error *err)
+{
+    char path[PATH_BYTES];
+
+    if (recover_settle(day, err) < 0)
         return -1;
-    kv_batch_put(batch, day->kv, KV_DEFAULT, storekey_slice(&key), slice_of("", 0));
-    result = kv_write(day->kv, batch, true, err);
-    kv_batch_free(batch);
-    return result;
+    day->is_recovering = false;
+    name_mark(day, path);
+    return fs_remove_tree(path, err);
+}
+
+/* Whoever syncs each write has none that could follow one that was not written whole. */
+static enum kv_recovery choose_recovery(const struct day *day)
+{
+    if (day->is_recovering)
+        return KV_SALVAGE;
+    return day->context->wal_sync == STORE_SYNC_ALWAYS ? KV_STRICT : KV_PREFIX;
 }
 
 static int open_database(struct day *day, const char *quarantine_dir, struct error *err)
 {
-    struct kv_options options = { .mode = day->mode, .memtable_bytes = day->context->memtable_bytes };
-    char secondary[4096];
+    struct kv_options options = { .mode = day->mode,
+                                  .recovery = choose_recovery(day),
+                                  .memtable_bytes = day->context->memtable_bytes };
+    char secondary[PATH_BYTES];
     int result;
 
     if (day->mode == KV_SECONDARY) {
@@ -257,27 +152,25 @@ static int open_database(struct day *day, const char *quarantine_dir, struct err
         return result;
     log_warn("store", "day %s: its write-ahead log is damaged; keeping a copy in '%s' and taking what can be read: %s",
              day->name, quarantine_dir, err->text);
-    if (set_wal_aside(day, quarantine_dir, err) < 0)
+    if (set_wal_aside(day, quarantine_dir, err) < 0 || mark_salvage(day, err) < 0)
         return -1;
     options.recovery = KV_SALVAGE;
     if (kv_open(day->context->kv, day->path, &options, &day->kv, err) < 0)
         return -1;
     atomic_fetch_add_explicit(&day->context->n_damaged, 1, memory_order_relaxed);
-    return note_salvage(day, err);
+    return 0;
 }
 
 static int load(struct day *day, struct error *err)
 {
-    day->block_family = kv_family_find(day->kv, DAY_BLOCK_FAMILY);
-    if (day->block_family == KV_NO_FAMILY)
-        return error_set(err, ERR_CORRUPT, "the family '%s' is missing", DAY_BLOCK_FAMILY);
-    if (load_counters(day, err) < 0 || load_tenants(day, err) < 0 || load_markers(day, err) < 0 ||
-        load_heads(day, err) < 0 || load_tombstones(day, err) < 0)
+    if (day->mode == KV_WRITE && is_marked(day))
+        day->is_recovering = true;
+    if (dayload(day, err) < 0)
         return -1;
-    if (day->skip_ids)
-        day->next_sequence += SALVAGE_SKIP;
     if (day->mode != KV_WRITE)
         return 0;
+    if (day->is_recovering && finish_recovery(day, err) < 0)
+        return -1;
     if (idcache_init(&day->idcache, day->context->idcache_bytes, err) < 0 || kv_batch_new(&day->group.batch, err) < 0 ||
         kv_batch_new(&day->group.spare, err) < 0)
         return -1;
@@ -287,8 +180,8 @@ static int load(struct day *day, struct error *err)
     return day_drop_covered(day, err);
 }
 
-int day_open(struct day_context *context, const char *path, const char *name, enum kv_mode mode,
-             const char *quarantine_dir, struct day **ret_day, struct error *err)
+static int open_day(struct day_context *context, const char *path, const char *name, enum kv_mode mode,
+                    bool is_recovering, const char *quarantine_dir, struct day **ret_day, struct error *err)
 {
     struct day *day = MEMORY_NEW(struct day, err);
 
@@ -296,10 +189,12 @@ int day_open(struct day_context *context, const char *path, const char *name, en
         return -1;
     day->context = context;
     day->mode = mode;
+    day->is_recovering = is_recovering;
     snprintf(day->name, sizeof(day->name), "%s", name);
     lock_mutex_init(&day->work, LOCK_STORE_WORK);
     lock_mutex_init(&day->lock, LOCK_STORE_DAY);
     lock_condition_init(&day->committed);
+    tenants_init(&day->tenants, context->seed);
     hash_set_init(&day->group.ids, 0);
     hash_set_init(&day->group.spare_ids, 0);
     buffer_init(&day->group.scratch, 0);
@@ -323,15 +218,16 @@ fail:
     return -1;
 }
 
-static void tenant_done(struct day_tenant *tenant)
+int day_open(struct day_context *context, const char *path, const char *name, enum kv_mode mode,
+             const char *quarantine_dir, struct day **ret_day, struct error *err)
 {
-    if (tenant->is_loaded)
-        dictionary_done(&tenant->dictionary);
-    hash_set_done(&tenant->series);
-    hash_set_done(&tenant->groups);
-    VEC_DONE(&tenant->series_ids);
-    VEC_DONE(&tenant->group_ids);
-    memory_free(tenant->name);
+    return open_day(context, path, name, mode, false, quarantine_dir, ret_day, err);
+}
+
+int day_open_recovering(struct day_context *context, const char *path, const char *name, enum kv_mode mode,
+                        struct day **ret_day, struct error *err)
+{
+    return open_day(context, path, name, mode, true, NULL, ret_day, err);
 }
 
 /* What is in files need not be read from the WAL again when the day is opened the next time. */
@@ -350,11 +246,9 @@ void day_close(struct day *day)
     if (!day)
         return;
     flush(day);
-    for (size_t i = 0; i < day->tenants.n; i++)
-        tenant_done(&day->tenants.items[i]);
     for (size_t i = 0; i < day->tombstones.n; i++)
         tombstone_done(&day->tombstones.items[i]);
-    VEC_DONE(&day->tenants);
+    tenants_done(&day->tenants);
     VEC_DONE(&day->heads);
     VEC_DONE(&day->markers);
     VEC_DONE(&day->tombstones);
@@ -374,52 +268,31 @@ void day_close(struct day *day)
 
 /* --- tenants --- */
 
-static struct day_tenant *find_tenant(struct day *day, struct slice name)
-{
-    for (size_t i = 0; i < day->tenants.n; i++)
-        if (slice_equal(slice_from(day->tenants.items[i].name), name))
-            return &day->tenants.items[i];
-    return NULL;
-}
-
 uint32_t day_find_tenant(struct day *day, struct slice name)
 {
-    struct day_tenant *tenant;
+    const struct tenant_entry *entry;
 
     LOCK_SCOPE(&day->lock);
-    tenant = find_tenant(day, name);
-    return tenant ? tenant->id : 0;
+    entry = tenants_find(&day->tenants, name);
+    return entry ? entry->id : 0;
 }
 
-static struct day_tenant *new_tenant(struct day *day, struct slice name, struct error *err)
+static struct tenant_entry *new_tenant(struct day *day, struct slice name, struct error *err)
 {
-    struct day_tenant *tenant;
-    struct storekey key;
-    uint32_t id = 1;
+    struct storekey key = storekey_tenant(day->tenants.next_id);
 
-    for (size_t i = 0; i < day->tenants.n; i++)
-        id = MAX(id, day->tenants.items[i].id + 1);
-    tenant = VEC_PUSH(&day->tenants, MAX_TENANTS, err);
-    if (!tenant)
+    if (tenants_add(&day->tenants, day->tenants.next_id, name, err) < 0)
         return NULL;
-    tenant->name = memory_alloc_zero(name.len + 1, err);
-    if (!tenant->name) {
-        day->tenants.n--;
-        return NULL;
-    }
-    memcpy(tenant->name, name.ptr, name.len);
-    tenant->id = id;
-    key = storekey_tenant(id);
-    kv_batch_put(day->group.batch, day->kv, KV_DEFAULT, storekey_slice(&key), name);
-    return tenant;
+    day_put_twice(day, day->group.batch, &key, name);
+    return tenants_find(&day->tenants, name);
 }
 
-static int add_known_series(struct day *day, struct day_tenant *tenant, uint32_t id, const struct seriesinfo *info,
+static int add_known_series(struct day *day, struct tenant *tenant, uint32_t id, const struct seriesinfo *info,
                             struct error *err)
 {
     struct hash128 hash = seriesinfo_hash(info, day->context->seed);
     struct hash128 group_hash = seriesinfo_group_hash(info, day->context->seed);
-    struct day_series *series;
+    struct tenant_series *series;
     uint32_t place, *group;
     bool is_new;
 
@@ -430,7 +303,7 @@ static int add_known_series(struct day *day, struct day_tenant *tenant, uint32_t
         series = VEC_PUSH(&tenant->series_ids, UINT32_MAX, err);
         if (!series)
             return -1;
-        *series = (struct day_series){ id, info->group };
+        *series = (struct tenant_series){ id, info->group };
     }
     if (hash_set_add(&tenant->groups, group_hash, &place, &is_new, err) < 0)
         return -1;
@@ -443,7 +316,7 @@ static int add_known_series(struct day *day, struct day_tenant *tenant, uint32_t
     return 0;
 }
 
-static int load_series(struct day *day, struct day_tenant *tenant, struct error *err)
+static int load_series(struct day *day, struct tenant *tenant, struct error *err)
 {
     AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
     struct storekey prefix = storekey_series(tenant->id, 0);
@@ -474,45 +347,72 @@ static int load_series(struct day *day, struct day_tenant *tenant, struct error 
     arena_done(&arena);
     if (!result)
         result = kv_iterator_check(iterator, err);
-    tenant->next_series += day->skip_ids;
+    tenant->next_series = MAX(tenant->next_series, day->ids_from);
     return result;
 }
 
-struct day_tenant *day_tenant_for_write(struct day *day, struct slice name, struct error *err)
+/* What a writer has to know of a tenant. */
+static struct tenant *load_tenant(struct day *day, struct tenant_entry *entry, struct error *err)
 {
-    struct day_tenant *tenant = find_tenant(day, name);
+    struct tenant *tenant = tenants_load(&day->tenants, entry, err);
 
     if (!tenant)
-        tenant = new_tenant(day, name, err);
-    if (!tenant)
         return NULL;
-    tenant->used_mono_ns = clock_mono_ns();
-    if (tenant->is_loaded)
+    if (load_series(day, tenant, err) == 0 &&
+        dictionary_init(&tenant->dictionary, day->kv, tenant->id, day->context->seed, &day->context->hashes,
+                        &day->idcache, day->ids_from, err) == 0)
         return tenant;
-    hash_set_done(&tenant->series);
-    hash_set_done(&tenant->groups);
-    VEC_DONE(&tenant->series_ids);
-    VEC_DONE(&tenant->group_ids);
-    if (load_series(day, tenant, err) < 0)
-        return NULL;
-    if (dictionary_init(&tenant->dictionary, day->kv, tenant->id, day->context->seed, &day->context->hashes,
-                        &day->idcache, day->skip_ids, err) < 0) {
-        dictionary_done(&tenant->dictionary);
-        return NULL;
+    tenants_unload(&day->tenants, tenant);
+    /* Whoever opens the day the next time salvages it. */
+    if (err->code == ERR_CORRUPT) {
+        day_stop(day, err);
+        IGNORE(day_check(day, err), "it fails: the day was just stopped");
     }
-    tenant->is_loaded = true;
-    return tenant;
+    return NULL;
+}
+
+struct tenant *day_tenant_for_write(struct day *day, struct slice name, struct error *err)
+{
+    struct tenant_entry *entry = tenants_find(&day->tenants, name);
+
+    if (!entry)
+        entry = new_tenant(day, name, err);
+    if (!entry)
+        return NULL;
+    if (entry->loaded) {
+        tenants_touch(&day->tenants, entry->loaded);
+        return entry->loaded;
+    }
+    return load_tenant(day, entry, err);
+}
+
+void day_put_twice(struct day *day, struct kv_batch *batch, const struct storekey *key, struct slice value)
+{
+    struct storekey copy = storekey_copy(key);
+
+    kv_batch_put(batch, day->kv, KV_DEFAULT, storekey_slice(key), value);
+    kv_batch_put(batch, day->kv, day->block_family, storekey_slice(&copy), value);
+}
+
+void day_delete_twice(struct day *day, struct kv_batch *batch, const struct storekey *key)
+{
+    struct storekey copy = storekey_copy(key);
+
+    kv_batch_delete(batch, day->kv, KV_DEFAULT, storekey_slice(key));
+    kv_batch_delete(batch, day->kv, day->block_family, storekey_slice(&copy));
+}
+
+void day_note_unreadable(struct day *day, const struct error *err)
+{
+    LOCK_SCOPE(&day->lock);
+    if (err->code == ERR_CORRUPT)
+        day_stop(day, err);
 }
 
 void day_unload_idle(struct day *day, int64_t idle_since_mono_ns)
 {
     LOCK_SCOPE(&day->lock);
-    for (size_t i = 0; i < day->tenants.n; i++) {
-        struct day_tenant *tenant = &day->tenants.items[i];
-
-        if (tenant->is_loaded && tenant->used_mono_ns < idle_since_mono_ns && !tenant->dictionary.has_pending)
-            dictionary_unload(&tenant->dictionary);
-    }
+    tenants_unload_idle(&day->tenants, idle_since_mono_ns, day->group.done);
 }
 
 /* --- writing small things --- */
@@ -556,11 +456,11 @@ int day_delete(struct day *day, struct slice tenant_name, const struct selector 
     struct buffer text, value;
     struct storekey key;
     uint32_t number = 1;
-    struct day_tenant *tenant;
+    const struct tenant_entry *tenant;
     int result = -1;
 
     LOCK_SCOPE(&day->lock);
-    tenant = find_tenant(day, tenant_name);
+    tenant = tenants_find(&day->tenants, tenant_name);
     if (!tenant)
         return 0;
     /* Rows that are on their way have lower sequences and count as written before. */
@@ -568,7 +468,7 @@ int day_delete(struct day *day, struct slice tenant_name, const struct selector 
         number = MAX(number, day->tombstones.items[i].number + 1);
     for (size_t i = 0; i < day->markers.n; i++)
         number = MAX(number, day->markers.items[i].tombstone);
-    tombstone = VEC_PUSH(&day->tombstones, MAX_TOMBSTONES, err);
+    tombstone = VEC_PUSH(&day->tombstones, DAYLOAD_MAX_TOMBSTONES, err);
     if (!tombstone)
         return -1;
     *tombstone = (struct tombstone){ .tenant = tenant->id,
@@ -587,7 +487,7 @@ int day_delete(struct day *day, struct slice tenant_name, const struct selector 
         key = storekey_tombstone(tenant->id, number);
         result = buffer_check(&value, err);
         if (!result) {
-            kv_batch_put(day->group.batch, day->kv, KV_DEFAULT, storekey_slice(&key), buffer_slice(&value));
+            day_put_twice(day, day->group.batch, &key, buffer_slice(&value));
             key = storekey_counter("deleted");
             kv_batch_put(day->group.batch, day->kv, KV_DEFAULT, storekey_slice(&key), slice_of("", 0));
             day->has_deletions = true;
@@ -621,8 +521,8 @@ static int fill_view(struct day_view *view, uint32_t tenant, struct error *err)
 
     if (VEC_RESERVE(&view->heads, day->heads.n, UINT32_MAX, err) < 0 ||
         VEC_RESERVE(&view->head_copies, day->heads.n, UINT32_MAX, err) < 0 ||
-        VEC_RESERVE(&view->markers, day->markers.n, MAX_MARKERS, err) < 0 ||
-        VEC_RESERVE(&view->tombstones, day->tombstones.n, MAX_TOMBSTONES, err) < 0)
+        VEC_RESERVE(&view->markers, day->markers.n, DAYLOAD_MAX_MARKERS, err) < 0 ||
+        VEC_RESERVE(&view->tombstones, day->tombstones.n, DAYLOAD_MAX_TOMBSTONES, err) < 0)
         return -1;
     if (day->mode == KV_WRITE && kv_snapshot_new(day->kv, &view->snapshot, err) < 0)
         return -1;
@@ -676,6 +576,17 @@ void day_view_close(struct day_view *view)
     VEC_DONE(&view->markers);
     VEC_DONE(&view->tombstones);
     *view = (struct day_view){ 0 };
+}
+
+bool day_view_is_clean(const struct day_view *view, const struct marker *marker)
+{
+    int64_t from_ns = view->day->start_ns + marker->hour * DAY_HOUR_NS;
+
+    for (size_t i = 0; i < view->tombstones.n; i++)
+        if (view->tombstones.items[i].number >= marker->tombstone &&
+            tombstone_overlaps(&view->tombstones.items[i], from_ns, from_ns + DAY_HOUR_NS))
+            return false;
+    return true;
 }
 
 bool day_view_has_block(const struct day_view *view, uint8_t hour, uint32_t number)

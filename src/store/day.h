@@ -2,7 +2,7 @@
 /* One UTC day: a RocksDB with its index, the heads of its open hours and the blocks of its closed ones.
  *
  * Y1  What `lock` guards is said beside each field. Nothing waits for the disk under it, but for making a family,
- *     looking up profile ids, and loading series and stack hashes of a tenant at its first write.
+ *     looking up profile ids, and loading series and stack hashes of a tenant that was not written to lately.
  * Y2  After a failed write the memory of a day is ahead of its disk: `failure` is set, every writer gets it, and the
  *     day must be closed and opened again.
  * Y3  A head is readable until a marker covers it. A covered head is dropped once nobody looks at it.
@@ -12,11 +12,12 @@
 
 #include "base/lock.h"
 #include "base/vec.h"
+#include "block/storekey.h"
 #include "kv/kv.h"
-#include "store/dictionary.h"
 #include "store/marker.h"
 #include "store/store.h"
 #include "store/storemetrics.h"
+#include "store/tenants.h"
 #include "store/tombstone.h"
 
 #include <stdatomic.h>
@@ -40,6 +41,7 @@ struct day_context {
     size_t read_bytes;       /* memory of one reader */
     enum store_wal_sync wal_sync;
     double close_cpu_share; /* 0 = all of it */
+    uint32_t fold_rows;     /* see store_options */
     struct label_limits labels;
     const char *scratch_dir; /* on the same file system as the days */
     uint32_t (*max_series)(void *store, struct slice tenant);
@@ -47,30 +49,13 @@ struct day_context {
     struct storemetrics metrics;
     struct lock_mutex readers_lock;
     struct lock_condition readers_left;
-    uint32_t n_readers;         /* scans that go on now: at most DAY_MAX_READERS; guarded by readers_lock */
-    _Atomic uint64_t n_damaged; /* values skipped while reading */
-    _Atomic uint64_t sst_bytes; /* written by closing hours */
+    /* guarded by readers_lock */
+    uint32_t n_readers;                     /* scans that go on now: at most DAY_MAX_READERS */
+    uint64_t readers_came, readers_went_in; /* who comes first reads first */
+    _Atomic uint64_t n_damaged;             /* values skipped while reading */
+    _Atomic uint64_t sst_bytes;             /* written by closing hours */
     _Atomic uint32_t scratch_number;
     atomic_bool is_stopping; /* long work gives up */
-};
-
-struct day_series {
-    uint32_t id;
-    uint32_t group;
-};
-
-/* A tenant within the day. */
-struct day_tenant {
-    uint32_t id;
-    char *name;
-    bool is_loaded; /* what follows is there (days open for writing) */
-    struct dictionary dictionary;
-    struct hash_set series;            /* seriesinfo_hash */
-    VEC(struct day_series) series_ids; /* of each place in series */
-    struct hash_set groups;            /* seriesinfo_group_hash */
-    VEC(uint32_t) group_ids;           /* of each place in groups */
-    uint32_t next_series;
-    int64_t used_mono_ns;
 };
 
 struct day_head {
@@ -82,6 +67,7 @@ struct day_head {
     bool is_covered;     /* a marker has it: hidden, to be dropped */
     bool is_damaged;     /* part of it cannot be read: it stays open */
     uint64_t last_group; /* the last group commit that put rows in */
+    uint64_t n_rows;     /* of those before the day was opened an estimate */
     int64_t made_ns;     /* 0 = before the day was opened */
 };
 
@@ -94,16 +80,19 @@ struct day {
     struct kv *kv;
     uint32_t block_family;
     struct idcache idcache;
-    uint32_t skip_ids; /* after a salvage */
+    bool is_recovering; /* while it is loaded: damage is passed by, see dayload.h */
+    uint32_t n_lost;    /* how much could not be read of what is loaded */
+    uint32_t ids_from;  /* ids of all kinds are not given below it: a salvage may have lost whose they were */
 
     struct lock_mutex work; /* Y4; taken before `lock` */
     uint32_t bad_hours;     /* bit per hour that could not be written anew; guarded by work */
+    uint32_t cleared[24];   /* of each hour: closings with lower numbers have no values left; guarded by work */
     struct lock_mutex lock;
     struct lock_condition committed;
 
     /* guarded by lock */
     struct error failure; /* Y2 */
-    VEC(struct day_tenant) tenants;
+    struct tenants tenants;
     VEC(struct day_head) heads;
     VEC(struct marker) markers;
     VEC(struct tombstone) tombstones;
@@ -127,12 +116,17 @@ struct day {
     /* guarded by the lock of the store's list of days (dayset.c) */
     uint32_t n_users;
     int64_t used_mono_ns;
+    bool is_used; /* by somebody else than the upkeep */
 };
 
 /* Opens the day at `path`; `name` is its date. In KV_WRITE it is made if missing, and a damaged WAL is salvaged, after
  * a copy was set aside under `quarantine_dir` (NULL = fail). Errors: those of kv.h. */
 MUST_CHECK int day_open(struct day_context *context, const char *path, const char *name, enum kv_mode mode,
                         const char *quarantine_dir, struct day **ret_day, struct error *err);
+/* Opens a day of which not everything can be read (dayload.h, L2), as it is. In KV_WRITE what was worked out is written
+ * down. Errors: those of kv.h, when too little can be read for even that. */
+MUST_CHECK int day_open_recovering(struct day_context *context, const char *path, const char *name, enum kv_mode mode,
+                                   struct day **ret_day, struct error *err);
 /* Nobody may use it any more. Accepts NULL. */
 void day_close(struct day *day);
 
@@ -151,11 +145,16 @@ static inline uint8_t day_hour(const struct day *day, int64_t time_ns)
 /* The id of a tenant, or 0. Thread: any. */
 uint32_t day_find_tenant(struct day *day, struct slice name);
 /* Under lock: the tenant, ready for writing, made if it is new; NULL on failure. Adds its record to the open group. */
-struct day_tenant *day_tenant_for_write(struct day *day, struct slice name, struct error *err);
+struct tenant *day_tenant_for_write(struct day *day, struct slice name, struct error *err);
+
+/* Entries of the index without which nothing else can be read, names of tenants, series and tombstones, are written
+ * twice: also into the family of blocks, so that no one damaged file takes them. */
+void day_put_twice(struct day *day, struct kv_batch *batch, const struct storekey *key, struct slice value);
+void day_delete_twice(struct day *day, struct kv_batch *batch, const struct storekey *key);
 
 /* The WAL to the disk; for the sync mode "each second". Does nothing if nothing was written since. */
 MUST_CHECK int day_sync(struct day *day, struct error *err);
-/* Forgets dictionaries nobody wrote to since `idle_since_mono_ns`. */
+/* Forgets what writers know of tenants nobody wrote for since `idle_since_mono_ns`. */
 void day_unload_idle(struct day *day, int64_t idle_since_mono_ns);
 
 /* What a reader looks at: heads and blocks of one moment. */
@@ -173,6 +172,8 @@ MUST_CHECK int day_view_open(struct day *day, uint32_t tenant, struct day_view *
 void day_view_close(struct day_view *view);
 /* Whether blocks of `hour` with `number` count. */
 bool day_view_has_block(const struct day_view *view, uint8_t hour, uint32_t number);
+/* Whether every deletion of the view that could touch the hour is applied in the closing. */
+bool day_view_is_clean(const struct day_view *view, const struct marker *marker);
 /* Drops covered heads that nobody reads. Errors: those of kv.h. */
 MUST_CHECK int day_drop_covered(struct day *day, struct error *err);
 
@@ -190,5 +191,8 @@ void day_stop(struct day *day, const struct error *err);
 /* Under the lock: 0, or -1 with ERR_CLOSED (ERR_FULL on a full disk) when the day must be opened again (Y2). */
 MUST_CHECK int day_check(const struct day *day, struct error *err);
 
+/* Damage that wants a salvage (ERR_CORRUPT; other errors do nothing): nobody writes any more, and whoever may opens the
+ * day again. */
+void day_note_unreadable(struct day *day, const struct error *err);
 /* Damage met while reading: counted and logged. */
 void day_damage(struct day *day, const char *what, const struct error *err);

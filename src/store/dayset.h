@@ -4,9 +4,13 @@
  * E1  A day is opened when somebody asks for it and closed when nobody has used it for a while; today and yesterday
  *     stay open. Nothing grows with the number of days on disk.
  * E2  A day that failed (day->failure) is closed as soon as nobody uses it, and opened again by the next who asks.
- * E3  A day whose database cannot be opened because it is damaged is set aside into quarantine/, logged and counted. */
+ * E3  A day that cannot be opened because it is damaged is salvaged (salvage.h): the old one is set aside into
+ *     quarantine/, logged and counted, and what can be read of it takes its place. So is one that stopped writing for
+ *     damage. A store that is open for reading only changes nothing, and reads what can be read.
+ * E4  Nobody has a day while it is salvaged, so nobody writes into a database that is about to be set aside. */
 #pragma once
 
+#include "base/map.h"
 #include "store/day.h"
 
 struct dayset {
@@ -23,7 +27,8 @@ struct dayset {
         bool is_busy;       /* being opened or closed: everybody waits */
         uint32_t n_waiting; /* for nobody to use it: new readers stand behind them */
     })
-    slots; /* guarded by lock */
+    slots;               /* guarded by lock */
+    struct map openings; /* start in days -> how often it was opened for writing; guarded by lock */
     _Atomic uint32_t n_set_aside;
 };
 
@@ -43,6 +48,17 @@ MUST_CHECK int dayset_acquire(struct dayset *dayset, int64_t start_ns, enum days
                               struct error *err);
 void dayset_release(struct dayset *dayset, struct day *day);
 
+/* The same for the upkeep, until dayset_give_back: it does not count as use, so an idle day is still idle, and a day that
+ * was opened for this alone is closed again at once. */
+MUST_CHECK int dayset_borrow(struct dayset *dayset, int64_t start_ns, enum dayset_use use, struct day **ret_day,
+                             struct error *err);
+/* The day if it is open and nobody waits to have it for himself, else NULL. Borrowed. */
+struct day *dayset_borrow_open(struct dayset *dayset, int64_t start_ns);
+void dayset_give_back(struct dayset *dayset, struct day *day);
+
+/* How often a day was opened for writing, so far: while this stays and it is not open so, the day stays as it is. */
+uint32_t dayset_openings(struct dayset *dayset, int64_t start_ns);
+
 /* Starts of the days on disk, rising, from `arena`. */
 struct dayset_list {
     int64_t *starts_ns;
@@ -57,8 +73,9 @@ uint32_t dayset_n_open(struct dayset *dayset);
 /* Removes a day from disk, at once for everybody who asks from now on. Waits for those who use it. Errors: ERR_BUSY,
  * ERR_IO. */
 MUST_CHECK int dayset_drop(struct dayset *dayset, int64_t start_ns, struct error *err);
-/* Moves a day into quarantine. */
-MUST_CHECK int dayset_set_aside(struct dayset *dayset, int64_t start_ns, struct error *err);
+/* Puts what can be read of a day in its place, and the day into quarantine/. Waits for those who use it. Errors: ERR_BUSY,
+ * ERR_CORRUPT (nothing can be read, or it was done too often), ERR_FULL, ERR_IO, ERR_MEMORY. */
+MUST_CHECK int dayset_salvage(struct dayset *dayset, int64_t start_ns, struct error *err);
 
 /* Calls `visit` for every day that overlaps [from_ns, until_ns), in order. A day that cannot be opened is skipped and
  * counted as damage. */

@@ -223,6 +223,11 @@ static int visit_block(struct counting *counting, const struct kv_iterator *iter
 
     if (storekey_parse_marker(kv_iterator_key(iterator), &hour, &number))
         return 0;
+    if (slice_starts_with(kv_iterator_key(iterator), SLICE(STOREKEY_COPY))) {
+        if (slice_starts_with(kv_iterator_key(iterator), SLICE(STOREKEY_COPY "s")))
+            count_value(&stats->series, iterator, 0);
+        return 0;
+    }
     if (!storekey_parse_block(kv_iterator_key(iterator), &key)) {
         stats->n_damaged++;
         return 0;

@@ -9,6 +9,7 @@
 enum {
     IDCACHE_WAYS = 4,
     MAX_PENDING_BYTES = 1 << 28, /* of one chunk; a group commit is far smaller */
+    KEPT_PENDING_BYTES = 1024,   /* by a chunk that was taken */
     AHEAD = 16,                  /* lookups whose memory is on its way */
     MIN_STACKS = 4096,           /* a generation is never smaller, whatever memory says */
 };
@@ -90,11 +91,11 @@ static int find_next_id(struct kv *kv, uint32_t tenant, uint8_t kind, uint32_t *
 }
 
 int dictionary_init(struct dictionary *dictionary, struct kv *kv, uint32_t tenant, uint64_t seed,
-                    struct dictionary_share *share, struct idcache *cache, uint32_t skip_ids, struct error *err)
+                    struct dictionary_share *share, struct idcache *cache, uint32_t ids_from, struct error *err)
 {
     struct buffer value;
     struct storekey key = storekey_generation(tenant);
-    bool is_found;
+    bool is_found, has_gap = false;
     int result;
 
     *dictionary = (struct dictionary){ .tenant = tenant, .seed = seed, .share = share, .cache = cache };
@@ -103,9 +104,9 @@ int dictionary_init(struct dictionary *dictionary, struct kv *kv, uint32_t tenan
         chunk_writer_init(&dictionary->pending[kind], (enum chunk_kind)kind, MAX_PENDING_BYTES);
         if (find_next_id(kv, tenant, (uint8_t)kind, &dictionary->next_ids[kind], err) < 0)
             return -1;
-        if (skip_ids > UINT32_MAX - dictionary->next_ids[kind])
-            return error_set(err, ERR_LIMIT, "the dictionary of this day has no ids left");
-        dictionary->next_ids[kind] += skip_ids;
+        if (kind == CHUNK_STACK)
+            has_gap = dictionary->next_ids[kind] < ids_from;
+        dictionary->next_ids[kind] = MAX(dictionary->next_ids[kind], ids_from);
     }
     buffer_init(&value, 0);
     result = kv_get(kv, KV_DEFAULT, storekey_slice(&key), &value, &is_found, err);
@@ -114,7 +115,7 @@ int dictionary_init(struct dictionary *dictionary, struct kv *kv, uint32_t tenan
     if (!result)
         dictionary->generation = is_found ? bytes_get_le32(value.data) : 1;
     buffer_done(&value);
-    if (skip_ids) {
+    if (has_gap) {
         dictionary->generation = dictionary->next_ids[CHUNK_STACK];
         dictionary->is_new_generation = true;
     }
@@ -243,15 +244,29 @@ static int load_hashes(struct dictionary *dictionary, struct kv *kv, struct erro
     return 0;
 }
 
+int dictionary_load(struct dictionary *dictionary, struct kv *kv, struct error *err)
+{
+    if (dictionary->has_hashes)
+        return 0;
+    dictionary->has_hashes = true;
+    atomic_fetch_add_explicit(&dictionary->share->n, 1, memory_order_relaxed);
+    if (load_hashes(dictionary, kv, err) < 0)
+        return error_wrap(err, "loading the stacks of tenant %u", dictionary->tenant);
+    count_bytes(dictionary);
+    return 0;
+}
+
+uint64_t dictionary_bytes_for(const struct dictionary *dictionary, uint32_t n)
+{
+    uint32_t all = dictionary->stacks.n + MIN(n, UINT32_MAX / 4 - dictionary->stacks.n);
+
+    return hash_set_bytes_for(&dictionary->stacks, all) - hash_set_bytes(&dictionary->stacks);
+}
+
 int dictionary_prepare(struct dictionary *dictionary, struct kv *kv, struct error *err)
 {
-    if (!dictionary->has_hashes) {
-        dictionary->has_hashes = true;
-        atomic_fetch_add_explicit(&dictionary->share->n, 1, memory_order_relaxed);
-        if (load_hashes(dictionary, kv, err) < 0)
-            return error_wrap(err, "loading the stacks of tenant %u", dictionary->tenant);
-        count_bytes(dictionary);
-    }
+    if (dictionary_load(dictionary, kv, err) < 0)
+        return -1;
     if (is_too_large(dictionary))
         begin_generation(dictionary);
     return 0;
@@ -498,6 +513,17 @@ int dictionary_label_set(struct dictionary *dictionary, const struct column_labe
 
 /* --- handing over --- */
 
+/* Many new entries come once; what they took need not stay with each of many tenants. */
+static void clear_pending(struct chunk_writer *writer)
+{
+    if (writer->entries.capacity + writer->hashes.capacity <= KEPT_PENDING_BYTES) {
+        chunk_writer_clear(writer);
+        return;
+    }
+    chunk_writer_done(writer);
+    chunk_writer_init(writer, writer->kind, MAX_PENDING_BYTES);
+}
+
 int dictionary_take(struct dictionary *dictionary, struct kv *kv, struct kv_batch *batch, struct buffer *scratch,
                     struct error *err)
 {
@@ -522,7 +548,7 @@ int dictionary_take(struct dictionary *dictionary, struct kv *kv, struct kv_batc
         if (buffer_check(scratch, err) < 0)
             return error_wrap(err, "writing the dictionary");
         kv_batch_put(batch, kv, KV_DEFAULT, storekey_slice(&key), buffer_slice(scratch));
-        chunk_writer_clear(writer);
+        clear_pending(writer);
     }
     dictionary->has_pending = false;
     return 0;

@@ -22,7 +22,7 @@
 
 #include <stdatomic.h>
 
-/* The memory that the stack hashes of all dictionaries share. */
+/* The memory that what writers know of all tenants shares: stack hashes and series (tenants.h). */
 struct dictionary_share {
     uint64_t max_bytes;
     _Atomic uint64_t used_bytes;
@@ -60,14 +60,18 @@ struct dictionary {
     bool has_hashes;
 };
 
-/* Learns from the database which ids are next. Hashes are loaded by the first dictionary_prepare. `skip_ids` ids of
- * each kind are left out, after a salvage; else 0. Errors: those of kv.h. */
+/* Learns from the database which ids are next. Hashes are loaded by the first dictionary_prepare. No id
+ * below `ids_from` is given, after a salvage; else 0. Errors: those of kv.h. */
 MUST_CHECK int dictionary_init(struct dictionary *dictionary, struct kv *kv, uint32_t tenant, uint64_t seed,
-                               struct dictionary_share *share, struct idcache *cache, uint32_t skip_ids,
+                               struct dictionary_share *share, struct idcache *cache, uint32_t ids_from,
                                struct error *err);
 void dictionary_done(struct dictionary *dictionary);
 
-/* Before a write: loads the hashes if they are not there, begins a new generation if memory wants it. */
+/* Loads the hashes if they are not there. */
+MUST_CHECK int dictionary_load(struct dictionary *dictionary, struct kv *kv, struct error *err);
+/* How many bytes more it takes with `n` new stacks, at most. */
+uint64_t dictionary_bytes_for(const struct dictionary *dictionary, uint32_t n);
+/* Before a write: as dictionary_load, and begins a new generation if memory wants it. */
 MUST_CHECK int dictionary_prepare(struct dictionary *dictionary, struct kv *kv, struct error *err);
 /* Forgets the hashes of an idle dictionary; the next prepare loads them again. Nothing may be pending. */
 void dictionary_unload(struct dictionary *dictionary);
@@ -81,6 +85,11 @@ MUST_CHECK int dictionary_stacks(struct dictionary *dictionary, const struct tab
 MUST_CHECK int dictionary_label_set(struct dictionary *dictionary, const struct column_labels *labels, uint32_t *ret_id,
                                     struct error *err);
 
+/* Whether dictionary_take has something to do. */
+static inline bool dictionary_has_news(const struct dictionary *dictionary)
+{
+    return dictionary->has_pending || dictionary->is_new_generation;
+}
 /* Moves what is pending into `batch`. Errors: ERR_MEMORY, ERR_LIMIT (D4). */
 MUST_CHECK int dictionary_take(struct dictionary *dictionary, struct kv *kv, struct kv_batch *batch,
                                struct buffer *scratch, struct error *err);

@@ -9,6 +9,7 @@
 enum {
     MAX_CLOSINGS = 8, /* of an hour, before it is written anew as one */
 };
+static const int64_t fold_delay_ns = 30 * CLOCK_NS_PER_SECOND;    /* after the end of a five-minute slot */
 static const int64_t deletion_wait_ns = 60 * CLOCK_NS_PER_SECOND; /* before an hour is written anew for a deletion */
 
 /* Freezes the head and waits until all its rows are written. */
@@ -73,15 +74,21 @@ int hour_close(struct day *day, uint32_t place, struct error *err)
     return close_head(day, place, err);
 }
 
-/* Whether the head at `place` wants to be closed: its hour ended before `due_ns`, and it was made before `made_ns`. */
-static bool is_due(struct day *day, uint32_t place, int64_t due_ns, int64_t made_ns)
+/* Which heads are to be closed. */
+struct due {
+    int64_t ended_ns; /* their hour ended by then */
+    int64_t made_ns;  /* they were made by then */
+    uint64_t n_rows;  /* they have at least so many */
+};
+
+static bool is_due(struct day *day, uint32_t place, const struct due *due)
 {
     const struct day_head *head;
 
     LOCK_SCOPE(&day->lock);
     head = &day->heads.items[place];
-    return !head->is_covered && !head->is_damaged && head->made_ns <= made_ns &&
-           day->start_ns + (head->hour + 1) * DAY_HOUR_NS <= due_ns;
+    return !head->is_covered && !head->is_damaged && head->made_ns <= due->made_ns && head->n_rows >= due->n_rows &&
+           day->start_ns + (head->hour + 1) * DAY_HOUR_NS <= due->ended_ns;
 }
 
 static void note_damage(struct day *day, uint32_t place, const struct error *failure)
@@ -97,7 +104,7 @@ static size_t count_heads(struct day *day)
     return day->heads.n;
 }
 
-static int close_due(struct day *day, int64_t due_ns, int64_t made_ns, struct error *err)
+static int close_due(struct day *day, const struct due *due, struct error *err)
 {
     size_t n;
     int result = 0;
@@ -108,7 +115,7 @@ static int close_due(struct day *day, int64_t due_ns, int64_t made_ns, struct er
     for (uint32_t place = 0; place < n; place++) {
         struct error failure;
 
-        if (!is_due(day, place, due_ns, made_ns) || close_head(day, place, &failure) == 0)
+        if (!is_due(day, place, due) || close_head(day, place, &failure) == 0)
             continue;
         if (failure.code == ERR_CORRUPT)
             note_damage(day, place, &failure);
@@ -125,12 +132,21 @@ static int close_due(struct day *day, int64_t due_ns, int64_t made_ns, struct er
 
 int hour_close_due(struct day *day, int64_t due_ns, struct error *err)
 {
-    return close_due(day, due_ns, INT64_MAX, err);
+    return close_due(day, &(struct due){ .ended_ns = due_ns, .made_ns = INT64_MAX }, err);
 }
 
 int hour_close_settled(struct day *day, int64_t due_ns, struct error *err)
 {
-    return close_due(day, due_ns, due_ns, err);
+    return close_due(day, &(struct due){ .ended_ns = due_ns, .made_ns = due_ns }, err);
+}
+
+int hour_fold_due(struct day *day, int64_t now_ns, struct error *err)
+{
+    /* A little later: senders tell of a window when it is over. */
+    int64_t slot = (now_ns - fold_delay_ns) / DAY_SLOT_NS;
+    struct due due = { .ended_ns = INT64_MAX, .made_ns = slot * DAY_SLOT_NS, .n_rows = day->context->fold_rows };
+
+    return close_due(day, &due, err);
 }
 
 /* --- merging --- */
@@ -205,32 +221,62 @@ static void remove_markers(struct day *day, uint8_t hour, uint32_t below, struct
     day->markers.n = n;
 }
 
-/* Removes the values of an hour whose numbers were replaced, and their markers. */
-static int remove_replaced(struct day *day, uint8_t hour, uint32_t below, struct error *err)
+/* Puts the values of an hour whose numbers were replaced into the batch that deletes them. */
+static int remove_values(struct day *day, uint8_t hour, uint32_t below, struct kv_batch *batch, struct error *err)
 {
     AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
-    struct kv_batch *batch;
     char prefix = (char)hour;
-    int result = 0;
 
-    if (kv_batch_new(&batch, err) < 0)
-        return -1;
     if (kv_iterator_new(day->kv, day->block_family, NULL, slice_of(&prefix, 1), true, &iterator, err) < 0)
-        result = -1;
-    for (; !result && kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
+        return -1;
+    for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
         struct storekey_block key;
 
         if (storekey_parse_block(kv_iterator_key(iterator), &key) && key.number < below)
             kv_batch_delete(batch, day->kv, day->block_family, kv_iterator_key(iterator));
     }
-    if (!result)
-        result = kv_iterator_check(iterator, err);
+    return kv_iterator_check(iterator, err);
+}
+
+/* Removes the values of an hour whose numbers were replaced, and their markers. */
+static int remove_replaced(struct day *day, uint8_t hour, uint32_t below, struct error *err)
+{
+    char prefix = (char)hour, next = (char)(hour + 1);
+    bool has_values = day->cleared[hour] < below;
+    struct kv_batch *batch;
+    int result = 0;
+
+    if (kv_batch_new(&batch, err) < 0)
+        return -1;
+    /* Values go at once; a marker may have to stay for its head, and comes by here again. */
+    if (has_values)
+        result = remove_values(day, hour, below, batch, err);
     if (!result) {
         remove_markers(day, hour, below, batch);
         result = kv_write(day->kv, batch, false, err);
     }
+    if (!result)
+        day->cleared[hour] = MAX(day->cleared[hour], below);
     kv_batch_free(batch);
+    /* Files that hold nothing else any more would stay for long: hours do not overlap, so nothing makes RocksDB look. */
+    if (!result && has_values)
+        result = kv_compact_range(day->kv, day->block_family, slice_of(&prefix, 1), slice_of(&next, 1), err);
     return result;
+}
+
+/* RocksDB can lose the error of a damaged table, and with it the rest of a level, when it steps from one table to the
+ * next. Whoever would replace closings with less than they hold does not. (Heads have no such levels.) */
+static int check_is_all(const struct closing *closing, const struct day_view *view, struct error *err)
+{
+    uint64_t n_rows = 0;
+
+    for (size_t i = 0; i < view->markers.n; i++)
+        if (view->markers.items[i].hour == closing->hour)
+            n_rows += view->markers.items[i].n_rows;
+    if (closing->n_read >= n_rows)
+        return 0;
+    return error_set(err, ERR_CORRUPT, "of %llu rows only %llu can be read", (unsigned long long)n_rows,
+                     (unsigned long long)closing->n_read);
 }
 
 static int rewrite(struct day *day, uint8_t hour, const struct hour_range *ranges, size_t n_ranges, struct error *err)
@@ -261,6 +307,8 @@ static int rewrite(struct day *day, uint8_t hour, const struct hour_range *range
         result = open_blocks(&view, hour, &rows, err);
     if (!result)
         result = closing_add_rows(&closing, &view, &rows, err);
+    if (!result)
+        result = check_is_all(&closing, &view, err);
     rowmerge_done(&rows);
     rowfilter_free(TAKE(closing.filter));
     day_view_close(&view);
@@ -272,40 +320,58 @@ static int rewrite(struct day *day, uint8_t hour, const struct hour_range *range
     return result < 0 ? error_wrap(err, "writing hour %02u of %s anew", hour, day->name) : 0;
 }
 
-/* Whether the hour has so many closings, or deletions that wait so long, that it should be written anew by itself. */
-static bool is_overdue(struct day *day, uint8_t hour, int64_t now_ns)
+/* Under the lock: whether rows of the hour wait in a head. */
+static bool has_head(const struct day *day, uint8_t hour)
 {
-    int64_t from_ns = day->start_ns + hour * DAY_HOUR_NS;
+    for (size_t i = 0; i < day->heads.n; i++)
+        if (day->heads.items[i].hour == hour && !day->heads.items[i].is_covered)
+            return true;
+    return false;
+}
+
+/* Whether the hour should be written anew by itself: it has many closings, or is over and was folded, or deletions wait
+ * for long. */
+static bool is_overdue(struct day *day, uint8_t hour, int64_t now_ns, int64_t due_ns)
+{
+    int64_t from_ns = day->start_ns + hour * DAY_HOUR_NS, until_ns = from_ns + DAY_HOUR_NS;
     uint32_t n = 0, applied = UINT32_MAX;
+    bool was_folded = false;
 
     LOCK_SCOPE(&day->lock);
     for (size_t i = 0; i < day->markers.n; i++)
         if (day->markers.items[i].hour == hour) {
             n++;
             applied = MIN(applied, day->markers.items[i].tombstone);
+            was_folded |= day->markers.items[i].made_ns < until_ns;
         }
+    if (until_ns <= due_ns && (n > MAX_CLOSINGS || (n > 1 && was_folded && !has_head(day, hour))))
+        return true;
     for (size_t i = 0; i < day->tombstones.n && n; i++) {
         const struct tombstone *tombstone = &day->tombstones.items[i];
 
         if (tombstone->number >= applied && tombstone->made_ns < now_ns - deletion_wait_ns &&
-            tombstone_overlaps(tombstone, from_ns, from_ns + DAY_HOUR_NS))
+            tombstone_overlaps(tombstone, from_ns, until_ns))
             return true;
     }
-    return n > MAX_CLOSINGS;
+    return false;
 }
 
-/* The number below which closings of the hour were replaced but are still listed: an earlier rewrite was interrupted, or a
- * head had to go first. 0 = none. */
+/* The number below which closings of the hour were replaced but something of them is left that can go: an earlier
+ * rewrite was interrupted, or a head had to go first. 0 = none. */
 static uint32_t find_leftovers(struct day *day, uint8_t hour)
 {
     uint32_t below = 0, lowest = UINT32_MAX;
 
     LOCK_SCOPE(&day->lock);
     for (size_t i = 0; i < day->markers.n; i++)
-        if (day->markers.items[i].hour == hour) {
+        if (day->markers.items[i].hour == hour)
             below = MAX(below, day->markers.items[i].replaces_below);
-            lowest = MIN(lowest, day->markers.items[i].number);
-        }
+    for (size_t i = 0; i < day->markers.n; i++) {
+        const struct marker *marker = &day->markers.items[i];
+
+        if (marker->hour == hour && (day->cleared[hour] < below || !is_needed(day, marker)))
+            lowest = MIN(lowest, marker->number);
+    }
     return lowest < below ? below : 0;
 }
 
@@ -329,14 +395,14 @@ static int care_for_hour(struct day *day, uint8_t hour, bool is_due, struct erro
 }
 
 /* All hours, as far as it goes; the first failure is returned. */
-static int care_for_hours(struct day *day, bool is_forced, int64_t now_ns, struct error *err)
+static int care_for_hours(struct day *day, bool is_forced, int64_t now_ns, int64_t due_ns, struct error *err)
 {
     int result = 0;
 
     for (uint8_t hour = 0; hour < 24; hour++) {
         struct error failure;
 
-        if (care_for_hour(day, hour, is_forced || is_overdue(day, hour, now_ns), &failure) == 0)
+        if (care_for_hour(day, hour, is_forced || is_overdue(day, hour, now_ns, due_ns), &failure) == 0)
             continue;
         if (!result)
             *err = failure;
@@ -347,66 +413,99 @@ static int care_for_hours(struct day *day, bool is_forced, int64_t now_ns, struc
     return result;
 }
 
-int hour_rewrite_due(struct day *day, int64_t now_ns, struct error *err)
-{
-    LOCK_SCOPE(&day->work);
-    return care_for_hours(day, false, now_ns, err);
-}
-
 int hour_rewrite(struct day *day, uint8_t hour, struct error *err)
 {
     LOCK_SCOPE(&day->work);
     return rewrite(day, hour, NULL, 0, err);
 }
 
-/* Whether every closing that the deletion could concern has it applied, and none is to come. Under the lock. */
+/* Under the lock: whether no head could have rows that the deletion concerns, and every closing that it could concern has
+ * it applied. */
 static bool is_done(const struct day *day, const struct tombstone *tombstone)
 {
-    for (size_t i = 0; i < day->heads.n; i++)
-        if (!day->heads.items[i].is_covered)
+    for (size_t i = 0; i < day->heads.n; i++) {
+        const struct day_head *head = &day->heads.items[i];
+        int64_t from_ns = day->start_ns + head->hour * DAY_HOUR_NS;
+
+        if (!head->is_covered && tombstone_overlaps(tombstone, from_ns, from_ns + DAY_HOUR_NS))
             return false;
+    }
     for (size_t i = 0; i < day->markers.n; i++) {
         const struct marker *marker = &day->markers.items[i];
         int64_t from_ns = day->start_ns + marker->hour * DAY_HOUR_NS;
         bool is_replaced = false;
 
+        if (marker->tombstone > tombstone->number || !tombstone_overlaps(tombstone, from_ns, from_ns + DAY_HOUR_NS))
+            continue;
         for (size_t k = 0; k < day->markers.n; k++)
             is_replaced |=
                 day->markers.items[k].hour == marker->hour && marker->number < day->markers.items[k].replaces_below;
-        if (!is_replaced && marker->tombstone <= tombstone->number &&
-            tombstone_overlaps(tombstone, from_ns, from_ns + DAY_HOUR_NS))
+        if (!is_replaced)
             return false;
     }
     return true;
 }
 
-/* Forgets tombstones on disk that have done their work; in memory they do no harm. */
-static int remove_tombstones(struct day *day, struct error *err)
+/* Puts the removal of all deletions that have done their work into the batch. */
+static void gather_done(struct day *day, struct kv_batch *batch)
 {
-    struct kv_batch *batch;
-    int result;
-
-    if (kv_batch_new(&batch, err) < 0)
-        return -1;
-    lock_mutex_acquire(&day->lock);
+    LOCK_SCOPE(&day->lock);
     for (size_t i = 0; i < day->tombstones.n; i++) {
         const struct tombstone *tombstone = &day->tombstones.items[i];
         struct storekey key = storekey_tombstone(tombstone->tenant, tombstone->number);
 
         if (is_done(day, tombstone))
-            kv_batch_delete(batch, day->kv, KV_DEFAULT, storekey_slice(&key));
+            day_delete_twice(day, batch, &key);
     }
-    lock_mutex_release(&day->lock);
-    result = kv_batch_count(batch) ? kv_write(day->kv, batch, false, err) : 0;
+}
+
+/* Takes them out of the list, unless somebody may be looking at them: then they do no harm there. */
+static void forget_done(struct day *day)
+{
+    size_t n = 0;
+
+    LOCK_SCOPE(&day->lock);
+    if (day->n_views)
+        return;
+    for (size_t i = 0; i < day->tombstones.n; i++)
+        if (is_done(day, &day->tombstones.items[i]))
+            tombstone_done(&day->tombstones.items[i]);
+        else
+            day->tombstones.items[n++] = day->tombstones.items[i];
+    day->tombstones.n = n;
+}
+
+/* Forgets deletions that have done their work. */
+static int remove_tombstones(struct day *day, struct error *err)
+{
+    struct kv_batch *batch;
+    int result = 0;
+
+    if (kv_batch_new(&batch, err) < 0)
+        return -1;
+    gather_done(day, batch);
+    if (kv_batch_count(batch)) {
+        result = kv_write(day->kv, batch, false, err);
+        if (!result)
+            forget_done(day);
+    }
     kv_batch_free(batch);
     return result;
+}
+
+int hour_rewrite_due(struct day *day, int64_t now_ns, int64_t due_ns, struct error *err)
+{
+    LOCK_SCOPE(&day->work);
+    if (care_for_hours(day, false, now_ns, due_ns, err) < 0)
+        return -1;
+    return remove_tombstones(day, err);
 }
 
 int hour_rewrite_all(struct day *day, struct error *err)
 {
     LOCK_SCOPE(&day->work);
     day->bad_hours = 0;
-    if (care_for_hours(day, true, 0, err) < 0)
+    if (care_for_hours(day, true, 0, 0, err) < 0)
         return -1;
     return remove_tombstones(day, err);
 }

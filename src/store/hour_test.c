@@ -302,6 +302,60 @@ TEST(hour_merges_its_closings_and_removes_the_old_blocks)
     day_sample_done(&sample);
 }
 
+TEST(hour_is_not_written_anew_with_fewer_rows_than_its_markers_count)
+{
+    struct day_sample sample;
+    struct error err;
+
+    day_sample_init(&sample);
+    for (unsigned i = 0; i < 2; i++) {
+        day_sample_write(&sample, &(struct day_sample_profile){ .hour = 7.1 + i * 0.1, .n_stacks = 4 });
+        day_sample_close_hours(&sample);
+    }
+    sample.day->markers.items[1].n_rows++;
+    CHECK_ERROR(hour_rewrite(sample.day, 7, &err), &err, ERR_CORRUPT);
+    CHECK_HAS(err.text, "writing hour 07 of " DAY_SAMPLE_NAME " anew: of 3 rows only 2 can be read");
+    CHECK_EQ(sample.day->markers.n, 2);
+    CHECK_EQ(count_kind(&sample, 7, STOREKEY_WINDOWS), 2);
+    sample.day->markers.items[1].n_rows--;
+    CHECK_OK(hour_rewrite(sample.day, 7, &err), &err);
+    CHECK_EQ(count_kind(&sample, 7, STOREKEY_WINDOWS), 1);
+    check_sound(&sample, 2, 8);
+    day_sample_done(&sample);
+}
+
+TEST(hour_is_not_walked_again_for_a_marker_that_must_stay)
+{
+    struct storekey old =
+        storekey_block((struct storekey_block){ .hour = 7, .kind = STOREKEY_TALLY, .tenant = 1, .number = 0 });
+    struct day_sample sample;
+    struct day_view view;
+    struct error err;
+
+    day_sample_init(&sample);
+    day_sample_write(&sample, &(struct day_sample_profile){ .hour = 7, .n_stacks = 3 });
+    CHECK_OK(day_view_open(sample.day, 0, &view, &err), &err);
+    day_sample_close_hours(&sample);
+    day_sample_write(&sample, &(struct day_sample_profile){ .hour = 7, .n_stacks = 3 });
+    day_sample_close_hours(&sample);
+    CHECK_OK(hour_rewrite(sample.day, 7, &err), &err);
+    /* The reader's head is there, so the marker that hides it is. */
+    CHECK_EQ(sample.day->markers.n, 2);
+    CHECK_EQ(count_kind(&sample, 7, STOREKEY_TALLY), 1);
+    /* A value put there behind the day's back shows whether anybody looks. */
+    day_sample_put(&sample, sample.day->block_family, storekey_slice(&old), SLICE("left over"));
+    CHECK_OK(hour_rewrite_due(sample.day, day_sample_time(9), day_sample_time(9), &err), &err);
+    CHECK_EQ(sample.day->markers.n, 2);
+    CHECK_EQ(count_kind(&sample, 7, STOREKEY_TALLY), 2);
+    day_view_close(&view);
+    CHECK_OK(day_drop_covered(sample.day, &err), &err);
+    CHECK_OK(hour_rewrite_due(sample.day, day_sample_time(9), day_sample_time(9), &err), &err);
+    CHECK_EQ(sample.day->markers.n, 1);
+    day_sample_delete(&sample, sample.day->block_family, storekey_slice(&old));
+    CHECK_EQ(total(&sample), 12);
+    day_sample_done(&sample);
+}
+
 struct trickle {
     struct thread thread;
     struct day_sample *sample;
@@ -362,6 +416,76 @@ TEST(hour_leaves_the_head_of_late_rows_open_for_a_while)
     CHECK_EQ(count_heads(&sample), 1);
     CHECK_OK(hour_close_settled(sample.day, due_ns, &err), &err);
     CHECK_EQ(count_heads(&sample), 0);
+    day_sample_done(&sample);
+}
+
+/* --- hours that go on --- */
+
+TEST(hour_that_goes_on_is_folded_after_each_five_minutes)
+{
+    struct day_sample sample;
+    struct error err;
+
+    day_sample_init(&sample);
+    sample.context.fold_rows = 3;
+    clock_fake_set(day_sample_time(7) + 60 * CLOCK_NS_PER_SECOND);
+    for (unsigned i = 0; i < 3; i++)
+        day_sample_write(&sample, &(struct day_sample_profile){ .hour = 7, .n_stacks = 2 });
+    /* Not before the five minutes are over, and half a minute more. */
+    CHECK_OK(hour_fold_due(sample.day, day_sample_time(7) + 329 * CLOCK_NS_PER_SECOND, &err), &err);
+    CHECK_EQ(count_closings(&sample), 0);
+    CHECK_OK(hour_fold_due(sample.day, day_sample_time(7) + 330 * CLOCK_NS_PER_SECOND, &err), &err);
+    CHECK_EQ(count_closings(&sample), 1);
+    CHECK_EQ(count_heads(&sample), 0);
+    CHECK_EQ(total(&sample), 9);
+    /* Few rows are as quick to read. */
+    clock_fake_set(day_sample_time(7) + 340 * CLOCK_NS_PER_SECOND);
+    day_sample_write(&sample, &(struct day_sample_profile){ .hour = 7.1, .n_stacks = 2 });
+    CHECK_OK(hour_fold_due(sample.day, day_sample_time(7.5), &err), &err);
+    CHECK_EQ(count_heads(&sample), 1);
+    /* Of heads that were there before, nobody knows how old they are, and how many rows they have is a guess. */
+    day_sample_reopen(&sample);
+    sample.context.fold_rows = 1;
+    CHECK_OK(hour_fold_due(sample.day, day_sample_time(7.1), &err), &err);
+    CHECK_EQ(count_heads(&sample), 0);
+    CHECK_EQ(count_closings(&sample), 2);
+    CHECK_EQ(total(&sample), 12);
+    check_sound(&sample, 4, 8);
+    day_sample_done(&sample);
+}
+
+TEST(hour_that_was_folded_is_written_anew_as_one_when_it_is_over)
+{
+    struct day_sample sample;
+    struct error err;
+
+    day_sample_init(&sample);
+    sample.context.fold_rows = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        clock_fake_set(day_sample_time(7) + i * DAY_SLOT_NS);
+        day_sample_write(&sample, &(struct day_sample_profile){ .hour = 7 + i / 12.0, .n_stacks = 2 });
+        CHECK_OK(hour_fold_due(sample.day, clock_now_ns() + 330 * CLOCK_NS_PER_SECOND, &err), &err);
+    }
+    CHECK_EQ(count_closings(&sample), 3);
+    /* Its end is not due yet. */
+    CHECK_OK(hour_rewrite_due(sample.day, day_sample_time(8), day_sample_time(8) - 1, &err), &err);
+    CHECK_EQ(count_closings(&sample), 3);
+    /* Rows still wait to be closed. */
+    clock_fake_set(day_sample_time(8.1));
+    day_sample_write(&sample, &(struct day_sample_profile){ .hour = 7.9, .n_stacks = 2 });
+    CHECK_OK(hour_rewrite_due(sample.day, day_sample_time(8.1), day_sample_time(8.1), &err), &err);
+    CHECK_EQ(count_closings(&sample), 3);
+    day_sample_close_hours(&sample);
+    CHECK_EQ(count_closings(&sample), 4);
+    CHECK_OK(hour_rewrite_due(sample.day, day_sample_time(8.1), day_sample_time(8.1), &err), &err);
+    CHECK_EQ(count_closings(&sample), 1);
+    /* Late rows afterwards are a closing of their own. */
+    day_sample_write(&sample, &(struct day_sample_profile){ .hour = 7.9, .n_stacks = 2 });
+    day_sample_close_hours(&sample);
+    CHECK_OK(hour_rewrite_due(sample.day, day_sample_time(8.2), day_sample_time(8.2), &err), &err);
+    CHECK_EQ(count_closings(&sample), 2);
+    CHECK_EQ(total(&sample), 15);
+    check_sound(&sample, 5, 10);
     day_sample_done(&sample);
 }
 

@@ -84,24 +84,32 @@ static int load_one(struct slice key, struct slice value, struct keep *keep, str
     return 0;
 }
 
-/* Whether the list was lost at some time; `*is_unsure` stays true if it was before. */
-static int find_lost(struct kv *meta, bool *is_unsure, struct error *err)
+/* Whether the list was lost and nobody changed it since. */
+static int find_lost(struct kv *meta, bool *ret_is_lost, struct error *err)
 {
     struct buffer value;
-    bool is_lost;
     int result;
 
     buffer_init(&value, 0);
-    result = kv_get(meta, KV_DEFAULT, SLICE(LOST_KEY), &value, &is_lost, err);
+    result = kv_get(meta, KV_DEFAULT, SLICE(LOST_KEY), &value, ret_is_lost, err);
     buffer_done(&value);
-    *is_unsure |= !result && is_lost;
     return result;
+}
+
+/* The list is taken for whole again by the first change: whoever makes it should know. */
+static void warn_of_lost(bool was_lost)
+{
+    if (was_lost)
+        log_warn("store",
+                 "the list of kept ranges had been lost, and other ranges may be missing from it: name them now, "
+                 "days are forgotten again from here on");
 }
 
 int keeps_load(struct kv *meta, struct keeps *ret_keeps, struct error *err)
 {
     AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
     struct keeps keeps = { 0 };
+    bool is_lost = false;
 
     if (kv_iterator_new(meta, KV_DEFAULT, NULL, SLICE("k"), false, &iterator, err) < 0)
         return -1;
@@ -120,10 +128,11 @@ int keeps_load(struct kv *meta, struct keeps *ret_keeps, struct error *err)
         keep_done(keep);
         keeps.items.n--;
     }
-    if (kv_iterator_check(iterator, err) < 0 || find_lost(meta, &keeps.is_unsure, err) < 0) {
+    if (kv_iterator_check(iterator, err) < 0 || find_lost(meta, &is_lost, err) < 0) {
         keeps_done(&keeps);
         return -1;
     }
+    keeps.is_unsure |= is_lost;
     *ret_keeps = keeps;
     return 0;
 }
@@ -166,9 +175,10 @@ int keeps_put(struct kv *meta, const struct store_keep *keep, struct error *err)
 {
     struct buffer key, value;
     struct kv_batch *batch = NULL;
-    int result = check_keep(keep, err);
+    bool was_lost = false;
+    int result;
 
-    if (result < 0)
+    if (check_keep(keep, err) < 0 || find_lost(meta, &was_lost, err) < 0)
         return -1;
     buffer_init(&key, 0);
     buffer_init(&value, 0);
@@ -180,6 +190,7 @@ int keeps_put(struct kv *meta, const struct store_keep *keep, struct error *err)
         kv_batch_delete(batch, meta, KV_DEFAULT, SLICE(LOST_KEY));
         result = kv_write(meta, batch, true, err);
     }
+    warn_of_lost(!result && was_lost);
     kv_batch_free(batch);
     buffer_done(&key);
     buffer_done(&value);
@@ -190,7 +201,7 @@ int keeps_remove(struct kv *meta, struct slice tenant, struct slice name, struct
 {
     struct buffer key, value;
     struct kv_batch *batch = NULL;
-    bool is_found = false;
+    bool is_found = false, was_lost = false;
     int result;
 
     buffer_init(&key, 0);
@@ -200,12 +211,15 @@ int keeps_remove(struct kv *meta, struct slice tenant, struct slice name, struct
     if (!result)
         result = kv_get(meta, KV_DEFAULT, buffer_slice(&key), &value, &is_found, err);
     if (!result)
+        result = find_lost(meta, &was_lost, err);
+    if (!result)
         result = kv_batch_new(&batch, err);
     if (!result) {
         kv_batch_delete(batch, meta, KV_DEFAULT, buffer_slice(&key));
         kv_batch_delete(batch, meta, KV_DEFAULT, SLICE(LOST_KEY));
         result = kv_write(meta, batch, true, err);
     }
+    warn_of_lost(!result && was_lost);
     if (!result && !is_found)
         result =
             error_set(err, ERR_NOT_FOUND, "no range is kept under the name '%.*s'", (int)MIN(name.len, 100u), name.ptr);

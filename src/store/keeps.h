@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The list of kept (pinned) ranges, in the database `meta`.
  *
- * Key 'l': the list was lost (empty value). Key 'k' tenant 0 name; value: byte 1 (the version), then varints: from_ns, until_ns, made_ns (all signed), and the
- * text of the selector to the end. */
+ * Key 'l': the list was lost (empty value). Key 'k' tenant 0 name; value: byte 1 (the version), then varints: from_ns,
+ * until_ns, made_ns (all signed), and the text of the selector to the end. */
 #pragma once
 
 #include "base/vec.h"
@@ -30,7 +30,8 @@ void keeps_done(struct keeps *keeps);
 /* Notes in a new database that the old one was lost. The list is unsure until one is added or removed. */
 MUST_CHECK int keeps_note_lost(struct kv *meta, struct error *err);
 
-/* Adds or replaces one, synced. The selector and name are checked: ERR_INVALID. */
+/* Adds or replaces one, synced. The selector and name are checked: ERR_INVALID. After a list that was lost this logs that
+ * others may be missing; so does keeps_remove. */
 MUST_CHECK int keeps_put(struct kv *meta, const struct store_keep *keep, struct error *err);
 /* Removes one. Errors: ERR_NOT_FOUND, those of kv.h. */
 MUST_CHECK int keeps_remove(struct kv *meta, struct slice tenant, struct slice name, struct error *err);

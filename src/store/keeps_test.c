@@ -121,21 +121,35 @@ TEST(keeps_that_are_damaged_are_left_out_and_told)
 
 TEST(keeps_that_were_lost_are_missed_until_somebody_names_one)
 {
+    static const char words[] = "had been lost, and other ranges may be missing from it";
     struct kv_shared *shared = kv_fixture_shared();
     struct kv *meta = kv_fixture_open(shared, "meta", KV_WRITE);
+    struct buffer log;
     struct error err;
 
+    buffer_init(&log, 0);
+    log_capture(&log);
     CHECK_OK(keeps_note_lost(meta, &err), &err);
     CHECK_TEXT(list(meta), "?");
     kv_close(meta);
     meta = kv_fixture_open(shared, "meta", KV_WRITE);
     CHECK_TEXT(list(meta), "?");
+    CHECK_TEXT(buffer_slice(&log), "");
     put(meta, "a", "v1", "{}");
     CHECK_TEXT(list(meta), "a/v1 {} ");
+    CHECK_HAS(buffer_slice(&log), words);
+    /* Once is enough. */
+    buffer_clear(&log);
+    put(meta, "a", "v2", "{}");
+    CHECK_TEXT(buffer_slice(&log), "");
+    CHECK_OK(keeps_remove(meta, SLICE("a"), SLICE("v2"), &err), &err);
     /* Or says that there are none. */
     CHECK_OK(keeps_note_lost(meta, &err), &err);
     CHECK_ERROR(keeps_remove(meta, SLICE("a"), SLICE("nothing"), &err), &err, ERR_NOT_FOUND);
     CHECK_TEXT(list(meta), "a/v1 {} ");
+    CHECK_HAS(buffer_slice(&log), words);
+    log_capture(NULL);
+    buffer_done(&log);
     kv_close(meta);
     kv_shared_free(shared);
 }

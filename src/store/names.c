@@ -13,7 +13,7 @@
 #define MISSING           UINT32_MAX /* in place of an id; the dictionary gives out none so high */
 #define MAX_STEPS         4
 #define MAX_DAMAGED_SEEKS 64
-#define LABELS_AT_ONCE    65536
+#define LABELS_AT_ONCE    2048             /* their texts are in memory together */
 #define MAX_ITEMS         (UINT32_MAX - 1) /* of a table */
 
 struct names {
@@ -32,6 +32,11 @@ int names_new(struct kv *kv, const struct kv_snapshot *snapshot, uint32_t tenant
     *names = (struct names){ kv, snapshot, tenant };
     *ret_names = names;
     return 0;
+}
+
+uint64_t names_identity(const struct names *names)
+{
+    return hash_mix64(kv_identity(names->kv) + names->tenant);
 }
 
 void names_free(struct names *names)
@@ -588,13 +593,7 @@ int names_stack_hashes(struct names *names, const uint32_t *stacks, uint32_t n, 
 
 /* --- every label --- */
 
-struct visitor {
-    int (*visit)(void *context, struct slice name, struct slice value, struct error *err);
-    void *context;
-};
-
-/* The value as selectors see it. `space` is for numbers. */
-static struct slice value_text(const struct tables *tables, const struct label *label, char *space, size_t space_bytes)
+struct slice names_value_text(const struct tables *tables, const struct label *label, struct names_space *space)
 {
     double number;
 
@@ -603,14 +602,19 @@ static struct slice value_text(const struct tables *tables, const struct label *
     case LABEL_BYTES:
     case LABEL_JSON: return tables_string(tables, label->text);
     case LABEL_BOOL: return label->number ? SLICE("true") : SLICE("false");
-    case LABEL_NUMBER: snprintf(space, space_bytes, "%lld", (long long)label->number); break;
+    case LABEL_NUMBER: snprintf(space->text, sizeof(space->text), "%lld", (long long)label->number); break;
     case LABEL_DOUBLE:
         memcpy(&number, &label->number, sizeof(number));
-        snprintf(space, space_bytes, "%.15g", number);
+        snprintf(space->text, sizeof(space->text), "%.15g", number);
         break;
     }
-    return slice_from(space);
+    return slice_from(space->text);
 }
+
+struct visitor {
+    int (*visit)(void *context, struct slice name, struct slice value, struct error *err);
+    void *context;
+};
 
 /* Finds the strings of the labels gathered so far and shows the labels. */
 static int visit_labels(struct load *load, const struct visitor *visitor, struct error *err)
@@ -619,8 +623,8 @@ static int visit_labels(struct load *load, const struct visitor *visitor, struct
         return -1;
     for (uint32_t i = 0; i < load->tables.n_labels; i++) {
         const struct label *label = &load->tables.labels[i];
-        char space[32];
-        struct slice value = value_text(&load->tables, label, space, sizeof(space));
+        struct names_space space;
+        struct slice value = names_value_text(&load->tables, label, &space);
 
         if (visitor->visit(visitor->context, tables_string(&load->tables, label->key), value, err) < 0)
             return -1;

@@ -152,17 +152,6 @@ static int check_taken_in(struct outset *outset, struct buffer *value, struct er
     return result;
 }
 
-/* A manifest whose last entry could not be synced names files that RocksDB has removed again. Any further change makes
- * it write a new one, from what it has in memory. */
-static void renew_manifest(struct day *day)
-{
-    struct error err;
-    uint32_t family;
-
-    if (kv_family_create(day->kv, "renew", &family, &err) < 0 || kv_family_drop(day->kv, family, &err) < 0)
-        log_warn("store", "day %s: renewing its manifest: %s", day->name, err.text);
-}
-
 int outset_ingest(struct outset *outset, uint64_t *ret_file_bytes, bool *ret_is_unsure, struct error *err)
 {
     const char *paths[OUTSET_KINDS];
@@ -191,8 +180,6 @@ int outset_ingest(struct outset *outset, uint64_t *ret_file_bytes, bool *ret_is_
     if (!result && kv_ingest_all(outset->day->kv, outset->day->block_family, paths, n, err) < 0) {
         result = -1;
         *ret_is_unsure = true;
-        if (err->code != ERR_FULL) /* from that RocksDB recovers by itself, with a new manifest */
-            renew_manifest(outset->day);
     }
     if (!result && check_taken_in(outset, &value, err) < 0) {
         result = -1;

@@ -10,7 +10,35 @@
 #include <dirent.h>
 #include <stdio.h>
 
-enum { PATH_BYTES = 4096, MAX_DEPTH = 16 };
+enum { PATH_BYTES = 4096, MAX_DEPTH = 16, MAX_DAYS = 1 << 20 };
+
+/* What a day holds of a tenant with limits of its own. */
+struct holding {
+    bool is_there; /* the tenant is known in the day */
+    bool has_data;
+    uint64_t bytes;
+};
+
+/* What is known of a day, as long as nobody opens it for writing. */
+struct retention_day {
+    int64_t start_ns;
+    uint32_t n_openings; /* when that was found out */
+    bool is_measured;    /* holdings are known */
+    bool has_no_others;  /* tenants without limits have no data in it, or keep it: ranges with this hash */
+    uint64_t others_hash;
+    bool is_reduced; /* to the kept ranges with this hash */
+    uint64_t kept_hash;
+    struct holding *holdings; /* of each tenant with limits */
+};
+
+/* Retention at work. */
+struct forgetting {
+    struct dayset *days;
+    const struct retention *retention;
+    struct retention_memory *memory;
+    int64_t now_ns;
+    uint32_t n_dropped;
+};
 
 static bool is_wal(const char *name)
 {
@@ -55,6 +83,68 @@ uint64_t retention_disk_bytes(const char *path)
 static uint64_t lasting_bytes(const char *path)
 {
     return tree_bytes(path, false, 0);
+}
+
+/* --- what is known of days --- */
+
+static void forget_known(struct retention_memory *memory, size_t place)
+{
+    memory_free(memory->days.items[place].holdings);
+    memory->days.items[place] = memory->days.items[--memory->days.n];
+}
+
+void retention_memory_done(struct retention_memory *memory)
+{
+    while (memory->days.n)
+        forget_known(memory, memory->days.n - 1);
+    VEC_DONE(&memory->days);
+}
+
+static bool is_listed(const struct dayset_list *list, int64_t start_ns)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (list->starts_ns[i] == start_ns)
+            return true;
+    return false;
+}
+
+/* Days that are gone need not be known. */
+static void forget_gone(struct retention_memory *memory, const struct dayset_list *list)
+{
+    for (size_t i = memory->days.n; i-- > 0;)
+        if (!is_listed(list, memory->days.items[i].start_ns))
+            forget_known(memory, i);
+}
+
+/* What is known of a day; nothing, if it was opened for writing since. NULL on failure. Valid until the next call. */
+static struct retention_day *recall(struct forgetting *work, int64_t start_ns, struct error *err)
+{
+    uint32_t n_openings = dayset_openings(work->days, start_ns);
+    struct retention_day *known = NULL;
+
+    VEC_EACH (&work->memory->days, day)
+        if (day->start_ns == start_ns)
+            known = day;
+    if (!known) {
+        known = VEC_PUSH(&work->memory->days, MAX_DAYS, err);
+        if (!known)
+            return NULL;
+        known->start_ns = start_ns;
+    }
+    if (!known->holdings)
+        known->holdings = memory_alloc_zero((work->retention->n_tenants + (size_t)1) * sizeof(*known->holdings), err);
+    if (!known->holdings)
+        return NULL;
+    if (known->n_openings != n_openings)
+        *known = (struct retention_day){ .start_ns = start_ns, .n_openings = n_openings, .holdings = known->holdings };
+    return known;
+}
+
+/* A day that is open for writing may change at any moment: what was found out holds for now. */
+static void doubt(struct retention_day *known, const struct day *day)
+{
+    if (day->mode == KV_WRITE)
+        known->n_openings = UINT32_MAX;
 }
 
 /* --- kept ranges --- */
@@ -146,29 +236,49 @@ static int reduce_open_day(const struct retention *retention, struct day *day, s
     return result;
 }
 
-static int reduce(struct dayset *days, const struct retention *retention, int64_t start_ns, bool *ret_is_done,
-                  struct error *err)
+/* Whether the day holds nothing but kept ranges, and need not be opened. */
+static int look_whether_reduced(struct forgetting *work, int64_t start_ns, uint64_t wanted, bool *ret_is_reduced,
+                                struct error *err)
 {
-    uint64_t wanted = keeps_hash(retention->keeps, start_ns);
+    struct retention_day *known = recall(work, start_ns, err);
     struct day *day;
-    bool is_done = false;
+    int result;
+
+    if (!known)
+        return -1;
+    *ret_is_reduced = known->is_reduced && known->kept_hash == wanted;
+    if (*ret_is_reduced)
+        return 0;
+    if (dayset_borrow(work->days, start_ns, DAYSET_READ, &day, err) < 0)
+        return -1;
+    *ret_is_reduced = true;
+    if (!day)
+        return 0;
+    result = is_reduced(day, wanted, ret_is_reduced, err);
+    known->is_reduced = !result && *ret_is_reduced;
+    known->kept_hash = wanted;
+    doubt(known, day);
+    dayset_give_back(work->days, day);
+    return result;
+}
+
+static int reduce(struct forgetting *work, int64_t start_ns, bool *ret_is_done, struct error *err)
+{
+    struct day *day;
+    bool is_done;
     int result;
 
     *ret_is_done = false;
-    if (dayset_acquire(days, start_ns, DAYSET_READ, &day, err) < 0)
+    if (look_whether_reduced(work, start_ns, keeps_hash(work->retention->keeps, start_ns), &is_done, err) < 0)
+        return -1;
+    if (is_done)
+        return 0;
+    if (dayset_borrow(work->days, start_ns, DAYSET_WRITE, &day, err) < 0)
         return -1;
     if (!day)
         return 0;
-    result = is_reduced(day, wanted, &is_done, err);
-    dayset_release(days, day);
-    if (result < 0 || is_done)
-        return result;
-    if (dayset_acquire(days, start_ns, DAYSET_WRITE, &day, err) < 0)
-        return -1;
-    if (!day)
-        return 0;
-    result = reduce_open_day(retention, day, err);
-    dayset_release(days, day);
+    result = reduce_open_day(work->retention, day, err);
+    dayset_give_back(work->days, day);
     if (result < 0)
         return error_wrap(err, "reducing a day to its kept ranges");
     *ret_is_done = true;
@@ -178,23 +288,22 @@ static int reduce(struct dayset *days, const struct retention *retention, int64_
 /* --- days --- */
 
 /* Drops the day, or what of it is not kept. `*ret_is_gone` says that it takes no room any more than it must. */
-static int forget(struct dayset *days, const struct retention *retention, int64_t start_ns, const char *why,
-                  uint32_t *n_dropped, struct error *err)
+static int forget(struct forgetting *work, int64_t start_ns, const char *why, struct error *err)
 {
     char name[DAY_NAME_BYTES];
     bool is_done = true;
 
-    if (is_kept(retention->keeps, start_ns)) {
-        if (reduce(days, retention, start_ns, &is_done, err) < 0)
+    if (is_kept(work->retention->keeps, start_ns)) {
+        if (reduce(work, start_ns, &is_done, err) < 0)
             return -1;
         if (is_done)
             log_info("store", "day %s reduced to its kept ranges: %s", day_name(start_ns, name), why);
     } else {
-        if (dayset_drop(days, start_ns, err) < 0)
+        if (dayset_drop(work->days, start_ns, err) < 0)
             return error_wrap(err, "dropping day %s", day_name(start_ns, name));
         log_info("store", "day %s dropped: %s", day_name(start_ns, name), why);
     }
-    *n_dropped += is_done;
+    work->n_dropped += is_done;
     return 0;
 }
 
@@ -206,25 +315,35 @@ static void note_failure(int *result, const struct error *failure, struct error 
     *result = -1;
 }
 
-static int apply_bytes(struct dayset *days, const struct retention *retention, const struct dayset_list *list,
-                       int64_t now_ns, uint32_t *n_dropped, struct error *err)
+/* What the limit on bytes counts: the days, and what was set aside. */
+static uint64_t counted_bytes(const struct dayset *days)
 {
-    uint64_t total = retention->max_bytes ? lasting_bytes(days->directory) : 0;
+    return lasting_bytes(days->directory) + (days->quarantine_dir ? lasting_bytes(days->quarantine_dir) : 0);
+}
+
+static int apply_bytes(struct forgetting *work, const struct dayset_list *list, struct error *err)
+{
+    const struct retention *retention = work->retention;
+    bool is_limited = retention->max_bytes || retention->missing_bytes;
+    uint64_t total = is_limited ? counted_bytes(work->days) : 0;
+    uint64_t given_bytes = retention->max_bytes ? retention->max_bytes : UINT64_MAX;
+    uint64_t max_bytes = MIN(given_bytes, total - MIN(total, retention->missing_bytes));
+    const char *why = max_bytes < given_bytes ? "the disk is getting full" : "the limit on bytes is reached";
     int result = 0;
 
-    for (size_t i = 0; i < list->n && total > retention->max_bytes; i++) {
+    for (size_t i = 0; i < list->n && total > max_bytes; i++) {
         char path[PATH_BYTES];
         uint64_t before, after;
         struct error failure;
 
         /* Today is never dropped, nor is the newest day. */
-        if (list->starts_ns[i] + DAY_NS > now_ns || i + 1 == list->n)
+        if (list->starts_ns[i] + DAY_NS > work->now_ns || i + 1 == list->n)
             break;
-        dayset_path(days, list->starts_ns[i], path, sizeof(path));
+        dayset_path(work->days, list->starts_ns[i], path, sizeof(path));
         before = lasting_bytes(path);
         if (!before)
             continue;
-        if (forget(days, retention, list->starts_ns[i], "the limit on bytes is reached", n_dropped, &failure) < 0) {
+        if (forget(work, list->starts_ns[i], why, &failure) < 0) {
             note_failure(&result, &failure, err);
             continue;
         }
@@ -235,12 +354,6 @@ static int apply_bytes(struct dayset *days, const struct retention *retention, c
 }
 
 /* --- tenants --- */
-
-struct tenant_day {
-    struct slice name;
-    uint64_t bytes;
-    bool has_data;
-};
 
 /* What a closing holds of the tenant; `*ret_bytes` is what its tally itself takes, 0 if there is none. */
 static int find_tally(struct day *day, const struct marker *marker, uint32_t tenant, struct tally *ret_tally,
@@ -290,53 +403,80 @@ static int find_rows(const struct day_view *view, const struct day_head *head, u
 }
 
 /* What a day holds of a tenant: its index, and the blocks of closed hours by their tallies. */
-static int measure_tenant(void *context, struct day *day, struct error *err)
+static int measure_tenant(struct day *day, struct slice name, struct holding *ret_holding, struct error *err)
 {
-    struct tenant_day *measure = context;
-    uint32_t tenant = day_find_tenant(day, measure->name);
+    uint32_t tenant = day_find_tenant(day, name);
+    struct holding holding = { .is_there = tenant != 0 };
     struct day_view view;
     int result = 0;
 
+    *ret_holding = holding;
     if (!tenant)
         return 0;
     if (day_view_open(day, tenant, &view, err) < 0)
         return -1;
     for (size_t i = 0; i < view.head_copies.n && !result; i++)
-        result = find_rows(&view, &view.head_copies.items[i], tenant, &measure->has_data, err);
-    measure->bytes += index_bytes(day, tenant);
+        result = find_rows(&view, &view.head_copies.items[i], tenant, &holding.has_data, err);
+    holding.bytes = index_bytes(day, tenant);
     for (size_t i = 0; i < view.markers.n && !result; i++) {
         struct tally tally;
         uint64_t bytes;
 
         result = find_tally(day, &view.markers.items[i], tenant, &tally, &bytes, err);
         if (!result && bytes) {
-            measure->bytes += tally.bytes;
-            measure->has_data = true;
+            holding.bytes += tally.bytes;
+            holding.has_data = true;
         }
     }
     day_view_close(&view);
+    if (!result)
+        *ret_holding = holding;
     return result;
 }
 
+/* What is known of the day, with what it holds of all tenants with limits. The day is opened for that if need be; when that
+ * fails it must stop us, for whoever thinks that it holds nothing would drop it. */
+static struct retention_day *measure_day(struct forgetting *work, int64_t start_ns, struct error *err)
+{
+    struct retention_day *known = recall(work, start_ns, err);
+    struct day *day;
+    int result = 0;
+
+    if (!known || known->is_measured)
+        return known;
+    if (dayset_borrow(work->days, start_ns, DAYSET_READ, &day, err) < 0)
+        return NULL;
+    for (uint32_t i = 0; i < work->retention->n_tenants && !result; i++) {
+        known->holdings[i] = (struct holding){ 0 };
+        if (day)
+            result = measure_tenant(day, slice_from(work->retention->tenants[i].tenant), &known->holdings[i], err);
+    }
+    known->is_measured = !result;
+    if (day)
+        doubt(known, day);
+    dayset_give_back(work->days, day);
+    return result ? NULL : known;
+}
+
 /* Markers count what is there: without the tenant that is less. */
-static int recount_marker(struct day *day, struct marker marker, uint32_t tenant, struct kv_batch *batch,
+static int recount_marker(struct day *day, struct marker *marker, uint32_t tenant, struct kv_batch *batch,
                           struct error *err)
 {
-    struct storekey key = storekey_marker(marker.hour, marker.number);
+    struct storekey key = storekey_marker(marker->hour, marker->number);
     struct buffer value;
     struct tally tally;
     uint64_t bytes;
     int result;
 
-    if (find_tally(day, &marker, tenant, &tally, &bytes, err) < 0)
+    if (find_tally(day, marker, tenant, &tally, &bytes, err) < 0)
         return -1;
     if (!bytes)
         return 0;
-    marker.n_rows -= MIN(marker.n_rows, tally.n_rows);
-    marker.n_samples -= MIN(marker.n_samples, tally.n_samples);
-    marker.bytes -= MIN(marker.bytes, tally.bytes + bytes);
+    marker->n_rows -= MIN(marker->n_rows, tally.n_rows);
+    marker->n_samples -= MIN(marker->n_samples, tally.n_samples);
+    marker->bytes -= MIN(marker->bytes, tally.bytes + bytes);
     buffer_init(&value, 0);
-    marker_encode(&marker, &value);
+    marker_encode(marker, &value);
     result = buffer_check(&value, err);
     if (!result)
         kv_batch_put(batch, day->kv, day->block_family, storekey_slice(&key), buffer_slice(&value));
@@ -344,17 +484,25 @@ static int recount_marker(struct day *day, struct marker marker, uint32_t tenant
     return result;
 }
 
-static int recount_markers(struct day *day, uint32_t tenant, struct kv_batch *batch, struct error *err)
+static int recount_markers(struct day_view *view, uint32_t tenant, struct kv_batch *batch, struct error *err)
 {
-    struct day_view view;
-    int result = 0;
+    for (size_t i = 0; i < view->markers.n; i++)
+        if (recount_marker(view->day, &view->markers.items[i], tenant, batch, err) < 0)
+            return -1;
+    return 0;
+}
 
-    if (day_view_open(day, tenant, &view, err) < 0)
-        return -1;
-    for (size_t i = 0; i < view.markers.n && !result; i++)
-        result = recount_marker(day, view.markers.items[i], tenant, batch, err);
-    day_view_close(&view);
-    return result;
+/* The day knows its markers as they are in the database: the next tenant is subtracted from these. */
+static void take_markers(const struct day_view *view)
+{
+    struct day *day = view->day;
+
+    LOCK_SCOPE(&day->lock);
+    for (size_t i = 0; i < day->markers.n; i++)
+        for (size_t k = 0; k < view->markers.n; k++)
+            if (day->markers.items[i].hour == view->markers.items[k].hour &&
+                day->markers.items[i].number == view->markers.items[k].number)
+                day->markers.items[i] = view->markers.items[k];
 }
 
 /* All of one tenant in a day: everything with its id in the keys. */
@@ -365,6 +513,7 @@ static int drop_tenant_from(struct day *day, uint32_t tenant, struct error *err)
                                                 STOREKEY_SAMPLES,    STOREKEY_TALLY,      STOREKEY_WINDOWS,
                                                 STOREKEY_SPANS };
     struct kv_batch *batch;
+    struct day_view view;
     int result;
 
     if (kv_batch_new(&batch, err) < 0)
@@ -374,6 +523,9 @@ static int drop_tenant_from(struct day *day, uint32_t tenant, struct error *err)
 
         from.bytes[0] = until.bytes[0] = *letter;
         kv_batch_delete_range(batch, day->kv, KV_DEFAULT, storekey_slice(&from), storekey_slice(&until));
+        from = storekey_copy(&from);
+        until = storekey_copy(&until);
+        kv_batch_delete_range(batch, day->kv, day->block_family, storekey_slice(&from), storekey_slice(&until));
     }
     for (uint8_t hour = 0; hour < 24; hour++)
         for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
@@ -384,9 +536,14 @@ static int drop_tenant_from(struct day *day, uint32_t tenant, struct error *err)
 
             kv_batch_delete_range(batch, day->kv, day->block_family, storekey_slice(&from), storekey_slice(&until));
         }
-    result = recount_markers(day, tenant, batch, err);
+    result = day_view_open(day, tenant, &view, err);
+    if (!result)
+        result = recount_markers(&view, tenant, batch, err);
     if (!result)
         result = kv_write(day->kv, batch, true, err);
+    if (!result)
+        take_markers(&view);
+    day_view_close(&view);
     kv_batch_free(batch);
     return result;
 }
@@ -404,41 +561,58 @@ static bool stop_without_heads(struct day *day)
     return true;
 }
 
-static int forget_tenant(struct dayset *days, const struct retention *retention, int64_t start_ns, struct slice name,
-                         const char *why, uint32_t *n_dropped, struct error *err)
-{
-    char text[DAY_NAME_BYTES];
-    struct day *day;
-    uint32_t tenant;
-    int result = 0;
+/* Tenants of a day that go. */
+struct doomed {
+    const char *tenant;
+    const char *why;
+};
 
+/* Kept ranges of a tenant keep its whole day, until the day itself is past its time. */
+static bool is_tenant_kept(const struct retention *retention, int64_t start_ns, const char *tenant)
+{
     for (size_t i = 0; i < retention->keeps->items.n; i++) {
         const struct keep *keep = &retention->keeps->items.items[i];
 
-        if (slice_equal(slice_from(keep->tenant), name) && keep->from_ns < start_ns + DAY_NS &&
-            keep->until_ns > start_ns)
-            return 0; /* kept ranges of a tenant keep its whole day, until the day itself is past its time */
+        if (strcmp(keep->tenant, tenant) == 0 && keep->from_ns < start_ns + DAY_NS && keep->until_ns > start_ns)
+            return true;
     }
-    if (dayset_acquire(days, start_ns, DAYSET_WRITE, &day, err) < 0)
+    return false;
+}
+
+static int drop_tenants(struct forgetting *work, struct day *day, const struct doomed *doomed, size_t n,
+                        struct error *err)
+{
+    if (hour_close_due(day, INT64_MAX, err) < 0)
         return -1;
-    tenant = day ? day_find_tenant(day, name) : 0;
-    if (tenant) {
-        result = hour_close_due(day, INT64_MAX, err);
-        if (!result && !stop_without_heads(day))
-            tenant = 0; /* somebody wrote meanwhile: the next time, then */
-        if (!result && tenant)
-            result = drop_tenant_from(day, tenant, err);
-        if (!result && tenant)
-            result = kv_compact(day->kv, day->block_family, err);
+    if (!stop_without_heads(day))
+        return 0; /* somebody wrote meanwhile: the next time, then */
+    for (size_t i = 0; i < n; i++) {
+        uint32_t tenant = day_find_tenant(day, slice_from(doomed[i].tenant));
+
+        if (!tenant)
+            continue;
+        if (drop_tenant_from(day, tenant, err) < 0)
+            return error_wrap(err, "dropping a day of tenant '%s'", doomed[i].tenant);
+        work->n_dropped++;
+        log_info("store", "day %s of tenant '%s' dropped: %s", day->name, doomed[i].tenant, doomed[i].why);
     }
-    dayset_release(days, day);
-    if (result < 0)
-        return error_wrap(err, "dropping a day of tenant '%.*s'", (int)name.len, name.ptr);
-    if (!tenant)
+    return kv_compact(day->kv, day->block_family, err);
+}
+
+static int forget_tenants(struct forgetting *work, int64_t start_ns, const struct doomed *doomed, size_t n,
+                          struct error *err)
+{
+    struct day *day;
+    int result = 0;
+
+    if (!n)
         return 0;
-    (*n_dropped)++;
-    log_info("store", "day %s of tenant '%.*s' dropped: %s", day_name(start_ns, text), (int)name.len, name.ptr, why);
-    return 0;
+    if (dayset_borrow(work->days, start_ns, DAYSET_WRITE, &day, err) < 0)
+        return -1;
+    if (day)
+        result = drop_tenants(work, day, doomed, n, err);
+    dayset_give_back(work->days, day);
+    return result;
 }
 
 static const struct store_tenant_limits *find_limits(const struct retention *retention, const char *tenant)
@@ -449,116 +623,143 @@ static const struct store_tenant_limits *find_limits(const struct retention *ret
     return NULL;
 }
 
-static bool outlives(const struct retention *retention, const char *tenant, int64_t age_ns)
+/* The tenants without limits that have data in the day, in `arena`. */
+static int list_others(struct forgetting *work, struct day *day, struct arena *arena, struct doomed *ret_others,
+                       size_t *ret_n, struct error *err)
 {
-    const struct store_tenant_limits *limits = find_limits(retention, tenant);
+    size_t n = 0;
 
-    return limits && limits->retention_ns > age_ns;
-}
+    for (size_t i = 0;; i++) {
+        struct holding holding;
+        struct slice name;
 
-/* The tenants of a day: those whose own retention is not over, and the others. */
-struct tenants_of_day {
-    const struct retention *retention;
-    int64_t age_ns;
-    struct arena *arena;
-    const char **others;
-    size_t n_others, n_alive;
-};
-
-static int sort_tenants(void *context, struct day *day, struct error *err)
-{
-    struct tenants_of_day *tenants = context;
-
-    LOCK_SCOPE(&day->lock);
-    tenants->others = ARENA_ARRAY(tenants->arena, const char *, day->tenants.n, err);
-    if (!tenants->others)
-        return -1;
-    for (size_t i = 0; i < day->tenants.n; i++) {
-        const char *name = day->tenants.items[i].name;
-
-        if (outlives(tenants->retention, name, tenants->age_ns)) {
-            tenants->n_alive++;
+        lock_mutex_acquire(&day->lock);
+        name = i < day->tenants.n ? slice_from(day->tenants.items[i].name) : (struct slice){ 0 };
+        lock_mutex_release(&day->lock);
+        if (!name.ptr)
+            break;
+        if (find_limits(work->retention, name.ptr) || is_tenant_kept(work->retention, day->start_ns, name.ptr))
             continue;
-        }
-        name = arena_copy(tenants->arena, slice_from(name), err).ptr;
-        if (!name)
+        if (measure_tenant(day, name, &holding, err) < 0)
             return -1;
-        tenants->others[tenants->n_others++] = name;
+        name = holding.has_data ? arena_copy(arena, name, err) : name;
+        if (!name.ptr)
+            return -1;
+        if (holding.has_data)
+            ret_others[n++] = (struct doomed){ name.ptr, "its retention is over" };
     }
+    *ret_n = n;
     return 0;
 }
 
-/* A day past the common retention: it goes, unless a tenant's own is longer; then only the others go. */
-static int forget_old_day(struct dayset *days, const struct retention *retention, int64_t start_ns, int64_t now_ns,
-                          uint32_t *n_dropped, struct error *err)
+/* Drops those from the day whose retention is the common one. */
+static int forget_others(struct forgetting *work, struct retention_day *known, struct error *err)
 {
+    uint64_t hash = keeps_hash(work->retention->keeps, known->start_ns);
+    struct doomed *others = NULL;
     struct arena arena;
-    struct tenants_of_day tenants = { .retention = retention, .age_ns = now_ns - start_ns - DAY_NS, .arena = &arena };
-    struct day *day = NULL;
+    struct day *day;
+    size_t n = 0;
     int result = 0;
 
+    if (known->has_no_others && known->others_hash == hash)
+        return 0;
+    if (dayset_borrow(work->days, known->start_ns, DAYSET_READ, &day, err) < 0)
+        return -1;
     arena_init(&arena, 0);
-    /* Not by dayset_each, which goes on without days that cannot be opened: here that must stop us. */
-    if (retention->n_tenants && dayset_acquire(days, start_ns, DAYSET_READ, &day, err) < 0)
-        result = -1;
-    else if (day)
-        result = sort_tenants(&tenants, day, err);
-    dayset_release(days, day);
-    if (!result && !tenants.n_alive)
-        result = forget(days, retention, start_ns, "its retention is over", n_dropped, err);
-    for (size_t i = 0; !result && tenants.n_alive && i < tenants.n_others; i++) {
-        struct tenant_day measure = { .name = slice_from(tenants.others[i]) };
-
-        result = dayset_each(days, start_ns, start_ns + 1, DAYSET_READ, measure_tenant, &measure, err);
-        if (!result && measure.has_data)
-            result = forget_tenant(days, retention, start_ns, measure.name, "its retention is over", n_dropped, err);
+    if (day) {
+        lock_mutex_acquire(&day->lock);
+        others = ARENA_ARRAY(&arena, struct doomed, day->tenants.n, err);
+        lock_mutex_release(&day->lock);
+        result = others ? list_others(work, day, &arena, others, &n, err) : -1;
+        known->has_no_others = !result && !n;
+        known->others_hash = hash;
+        doubt(known, day);
     }
+    dayset_give_back(work->days, day);
+    if (!result)
+        result = forget_tenants(work, known->start_ns, others, n, err);
     arena_done(&arena);
     return result;
 }
 
-static int apply_age(struct dayset *days, const struct retention *retention, const struct dayset_list *list,
-                     int64_t now_ns, uint32_t *n_dropped, struct error *err)
+/* A day past the common retention: it goes, unless a tenant's own is longer; then only the others go. */
+static int forget_old_day(struct forgetting *work, int64_t start_ns, struct error *err)
+{
+    const struct retention *retention = work->retention;
+    int64_t age_ns = work->now_ns - start_ns - DAY_NS;
+    struct retention_day *known = NULL;
+    bool is_alive = false;
+
+    if (retention->n_tenants && !(known = measure_day(work, start_ns, err)))
+        return -1;
+    for (uint32_t i = 0; i < retention->n_tenants; i++)
+        is_alive |= known->holdings[i].is_there && retention->tenants[i].retention_ns > age_ns;
+    return is_alive ? forget_others(work, known, err) : forget(work, start_ns, "its retention is over", err);
+}
+
+static int apply_age(struct forgetting *work, const struct dayset_list *list, struct error *err)
 {
     int result = 0;
 
     for (size_t i = 0; i < list->n; i++) {
         struct error failure;
 
-        if (list->starts_ns[i] + DAY_NS <= now_ns - retention->max_age_ns &&
-            forget_old_day(days, retention, list->starts_ns[i], now_ns, n_dropped, &failure) < 0)
+        if (list->starts_ns[i] + DAY_NS <= work->now_ns - work->retention->max_age_ns &&
+            forget_old_day(work, list->starts_ns[i], &failure) < 0)
             note_failure(&result, &failure, err);
     }
     return result;
 }
 
-static int apply_tenant(struct dayset *days, const struct retention *retention,
-                        const struct store_tenant_limits *limits, const struct dayset_list *list, int64_t now_ns,
-                        uint32_t *n_dropped, struct error *err)
+/* One day for all tenants with limits. `totals` are the bytes of each in this day and later ones, `doomed` is room. */
+static int apply_tenants_to(struct forgetting *work, int64_t start_ns, uint64_t *totals, struct doomed *doomed,
+                            struct error *err)
 {
-    uint64_t total = 0;
+    const struct retention_day *known = measure_day(work, start_ns, err);
+    size_t n = 0;
 
-    for (size_t i = list->n; i-- > 0;) {
-        struct tenant_day measure = { .name = slice_from(limits->tenant) };
-        bool is_old, is_over;
+    if (!known)
+        return -1;
+    for (uint32_t i = 0; i < work->retention->n_tenants; i++) {
+        const struct store_tenant_limits *limits = &work->retention->tenants[i];
+        int64_t age_ns = limits->retention_ns ? limits->retention_ns : work->retention->max_age_ns;
+        bool is_old = start_ns + DAY_NS <= work->now_ns - age_ns, is_over;
 
-        if (dayset_each(days, list->starts_ns[i], list->starts_ns[i] + 1, DAYSET_READ, measure_tenant, &measure, err) <
-            0)
-            return -1;
-        total += measure.bytes;
-        is_old = limits->retention_ns && list->starts_ns[i] + DAY_NS <= now_ns - limits->retention_ns;
-        is_over = limits->retention_bytes && total > limits->retention_bytes && list->starts_ns[i] + DAY_NS <= now_ns;
-        if (measure.has_data && (is_old || is_over) &&
-            forget_tenant(days, retention, list->starts_ns[i], measure.name,
-                          is_old ? "its retention is over" : "the limit on its bytes is reached", n_dropped, err) < 0)
-            return -1;
+        totals[i] += known->holdings[i].bytes;
+        is_over = limits->retention_bytes && totals[i] > limits->retention_bytes && start_ns + DAY_NS <= work->now_ns;
+        if (known->holdings[i].has_data && (is_old || is_over) &&
+            !is_tenant_kept(work->retention, start_ns, limits->tenant))
+            doomed[n++] = (struct doomed){ limits->tenant,
+                                           is_old ? "its retention is over" : "the limit on its bytes is reached" };
     }
-    return 0;
+    return forget_tenants(work, start_ns, doomed, n, err);
 }
 
-int retention_apply(struct dayset *days, const struct retention *retention, int64_t now_ns, uint32_t *ret_n_dropped,
-                    struct error *err)
+/* Days are the outer loop, so that each is opened once, if at all; the newest first, so that bytes add up. */
+static int apply_tenants(struct forgetting *work, const struct dayset_list *list, struct arena *arena,
+                         struct error *err)
 {
+    uint32_t n = work->retention->n_tenants;
+    uint64_t *totals = arena_alloc_zero(arena, (n + (size_t)1) * sizeof(*totals), err);
+    struct doomed *doomed = totals ? ARENA_ARRAY(arena, struct doomed, n, err) : NULL;
+    int result = 0;
+
+    if (!doomed)
+        return -1;
+    for (size_t i = list->n; n && i-- > 0;) {
+        struct error failure;
+
+        if (apply_tenants_to(work, list->starts_ns[i], totals, doomed, &failure) < 0)
+            note_failure(&result, &failure, err);
+    }
+    return result;
+}
+
+int retention_apply(struct dayset *days, const struct retention *retention, struct retention_memory *memory,
+                    int64_t now_ns, uint32_t *ret_n_dropped, struct error *err)
+{
+    struct forgetting work = { .days = days, .retention = retention, .memory = memory, .now_ns = now_ns };
     struct dayset_list list;
     struct arena arena;
     struct error failure;
@@ -570,13 +771,14 @@ int retention_apply(struct dayset *days, const struct retention *retention, int6
         arena_done(&arena);
         return -1;
     }
-    if (apply_age(days, retention, &list, now_ns, ret_n_dropped, &failure) < 0)
+    forget_gone(memory, &list);
+    if (apply_age(&work, &list, &failure) < 0)
         note_failure(&result, &failure, err);
-    if (apply_bytes(days, retention, &list, now_ns, ret_n_dropped, &failure) < 0)
+    if (apply_bytes(&work, &list, &failure) < 0)
         note_failure(&result, &failure, err);
-    for (uint32_t i = 0; i < retention->n_tenants; i++)
-        if (apply_tenant(days, retention, &retention->tenants[i], &list, now_ns, ret_n_dropped, &failure) < 0)
-            note_failure(&result, &failure, err);
+    if (apply_tenants(&work, &list, &arena, &failure) < 0)
+        note_failure(&result, &failure, err);
+    *ret_n_dropped = work.n_dropped;
     arena_done(&arena);
     return result;
 }

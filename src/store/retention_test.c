@@ -13,7 +13,8 @@ struct world {
     struct dayset days;
     struct keeps keeps;
     struct retention retention;
-    char directory[200], trash[200];
+    struct retention_memory memory;
+    char directory[200], trash[200], trash_file[256];
     struct buffer log;
 };
 
@@ -36,6 +37,7 @@ static void world_init(struct world *world)
     CHECK_OK(fs_remove_tree(world->sample.path, &err), &err);
     snprintf(world->directory, sizeof(world->directory), "%s/profiles", test_directory());
     snprintf(world->trash, sizeof(world->trash), "%s/scratch", test_directory());
+    snprintf(world->trash_file, sizeof(world->trash_file), "%s/scratch/CURRENT", test_directory());
     dayset_init(&world->days, &world->sample.context, world->directory, world->sample.quarantine, world->trash, false);
     world->retention.max_age_ns = 3 * DAY_NS;
     world->retention.keeps = &world->keeps;
@@ -48,6 +50,7 @@ static void world_done(struct world *world)
     log_capture(NULL);
     buffer_done(&world->log);
     dayset_done(&world->days);
+    retention_memory_done(&world->memory);
     day_sample_done(&world->sample);
 }
 
@@ -70,7 +73,7 @@ static const char *apply(struct world *world, const char *now, uint32_t wanted)
     char name[DAY_NAME_BYTES];
     uint32_t n_dropped;
 
-    CHECK_OK(retention_apply(&world->days, &world->retention, start_of(now), &n_dropped, &err), &err);
+    CHECK_OK(retention_apply(&world->days, &world->retention, &world->memory, start_of(now), &n_dropped, &err), &err);
     CHECK_EQ(n_dropped, wanted);
     text[0] = '\0';
     arena_init(&arena, 0);
@@ -162,6 +165,118 @@ TEST(retention_of_a_tenant_may_be_longer_than_that_of_all)
     CHECK_HAS(buffer_slice(&world.log), "day 2026-11-15 of tenant 'default' dropped");
     CHECK_TEXT(apply(&world, "2026-11-20", 0), "15 ");
     CHECK_TEXT(apply(&world, "2026-11-26", 1), "");
+    world_done(&world);
+}
+
+/* A profile at 7:00 of the day for each of three tenants; the day is closed afterwards. */
+static void write_tenants(struct world *world)
+{
+    static const char *const tenants[] = { "default", "gold", "lead" };
+    struct error err;
+
+    CHECK_OK(dayset_acquire(&world->days, start_of(DAY_SAMPLE_NAME), DAYSET_CREATE, &world->sample.day, &err), &err);
+    for (size_t i = 0; i < ARRAY_LEN(tenants); i++)
+        day_sample_write(&world->sample,
+                         &(struct day_sample_profile){ .tenant = tenants[i], .hour = 7, .n_stacks = 2 });
+    day_sample_close_hours(&world->sample);
+    dayset_release(&world->days, TAKE(world->sample.day));
+    clock_fake_set(start_of("2026-11-20"));
+    dayset_close_idle(&world->days, INT64_MAX, INT64_MAX);
+    CHECK_EQ(dayset_n_open(&world->days), 0);
+}
+
+/* Makes days unreadable, so that whoever opens one fails. */
+static void hide_days(struct world *world, bool is_hidden)
+{
+    char other[256];
+
+    snprintf(other, sizeof(other), "%s/CURRENT", world->sample.path);
+    CHECK_EQ(is_hidden ? rename(other, world->trash_file) : rename(world->trash_file, other), 0);
+}
+
+TEST(retention_opens_days_that_stay_as_they_are_once)
+{
+    struct store_tenant_limits limits[] = { { .tenant = "gold", .retention_ns = 100 * DAY_NS },
+                                            { .tenant = "lead", .retention_ns = 10 * DAY_NS } };
+    struct world world;
+
+    world_init(&world);
+    write_tenants(&world);
+    world.retention.tenants = limits;
+    world.retention.n_tenants = 2;
+    /* Past the common retention only those with their own stay. */
+    CHECK_TEXT(apply(&world, "2026-11-20", 1), "15 ");
+    CHECK_HAS(buffer_slice(&world.log), "day 2026-11-15 of tenant 'default' dropped");
+    CHECK_EQ(dayset_n_open(&world.days), 0);
+    CHECK_TEXT(apply(&world, "2026-11-20", 0), "15 ");
+    CHECK_EQ(dayset_n_open(&world.days), 0);
+    hide_days(&world, true);
+    CHECK_TEXT(apply(&world, "2026-11-21", 0), "15 ");
+    hide_days(&world, false);
+    CHECK_TEXT(apply(&world, "2026-11-27", 1), "15 ");
+    CHECK_HAS(buffer_slice(&world.log), "day 2026-11-15 of tenant 'lead' dropped");
+    world_done(&world);
+}
+
+TEST(retention_measures_a_day_again_after_it_was_written_to)
+{
+    struct store_tenant_limits limits = { .tenant = "gold", .retention_ns = 100 * DAY_NS };
+    struct world world;
+
+    world_init(&world);
+    write_tenants(&world);
+    world.retention.tenants = &limits;
+    world.retention.n_tenants = 1;
+    CHECK_TEXT(apply(&world, "2026-11-20", 2), "15 ");
+    CHECK_TEXT(apply(&world, "2026-11-20", 0), "15 ");
+    write_tenants(&world);
+    CHECK_TEXT(apply(&world, "2026-11-20", 2), "15 ");
+    world_done(&world);
+}
+
+TEST(retention_drops_several_tenants_of_a_day_and_counts_what_is_left)
+{
+    struct store_tenant_limits limits[] = { { .tenant = "gold", .retention_bytes = 1 },
+                                            { .tenant = "lead", .retention_bytes = 1 } };
+    struct world world;
+    struct error err;
+
+    world_init(&world);
+    write_tenants(&world);
+    world.retention.max_age_ns = 1000 * DAY_NS;
+    world.retention.tenants = limits;
+    world.retention.n_tenants = 2;
+    CHECK_TEXT(apply(&world, "2026-11-20", 2), "15 ");
+    CHECK_HAS(buffer_slice(&world.log), "day 2026-11-15 of tenant 'lead' dropped: the limit on its bytes is reached");
+    CHECK_OK(dayset_acquire(&world.days, start_of(DAY_SAMPLE_NAME), DAYSET_READ, &world.sample.day, &err), &err);
+    CHECK_EQ(world.sample.day->markers.n, 1);
+    CHECK_EQ(world.sample.day->markers.items[0].n_rows, 1);
+    dayset_release(&world.days, TAKE(world.sample.day));
+    world_done(&world);
+}
+
+TEST(retention_spares_a_kept_tenant_until_its_range_is_given_up)
+{
+    struct keep keep = { .tenant = (char[]){ "default" },
+                         .name = (char[]){ "v1" },
+                         .text = (char[]){ "{}" },
+                         .from_ns = start_of(DAY_SAMPLE_NAME),
+                         .until_ns = start_of(DAY_SAMPLE_NAME) + DAY_NS };
+    struct store_tenant_limits limits = { .tenant = "gold", .retention_ns = 100 * DAY_NS };
+    struct world world;
+
+    world_init(&world);
+    write_tenants(&world);
+    world.retention.tenants = &limits;
+    world.retention.n_tenants = 1;
+    world.keeps.items.items = &keep;
+    world.keeps.items.n = 1;
+    CHECK_TEXT(apply(&world, "2026-11-20", 1), "15 ");
+    CHECK_HAS(buffer_slice(&world.log), "of tenant 'lead' dropped");
+    CHECK_TEXT(apply(&world, "2026-11-20", 0), "15 ");
+    world.keeps.items.n = 0;
+    CHECK_TEXT(apply(&world, "2026-11-20", 1), "15 ");
+    CHECK_HAS(buffer_slice(&world.log), "of tenant 'default' dropped");
     world_done(&world);
 }
 

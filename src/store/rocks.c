@@ -2,7 +2,10 @@
 #include "base/fs.h"
 #include "base/log.h"
 #include "store/rocks_internal.h"
+#include "store/salvage.h"
 #include "store/scan.h"
+#include "store/sumscan.h"
+#include "store/windowscan.h"
 
 #include <stdio.h>
 #include <sys/statvfs.h>
@@ -60,6 +63,10 @@ int rocks_check_tenant(struct slice name, struct error *err)
 struct asking {
     const struct store_query *query;
     const struct store_sink *sink;
+    const struct store_sum_sink *sum_sink;
+    const struct store_window_sink *window_sink;
+    int64_t step_ns;
+    struct store_reads *reads;
     int (*visit_series)(void *context, const struct seriesinfo *series, struct error *err);
     int (*visit_label)(void *context, struct slice name, struct slice value, struct error *err);
     void *context;
@@ -80,6 +87,37 @@ static int rocks_scan(struct store *store, const struct store_query *query, cons
     struct asking asking = { .query = query, .sink = sink };
 
     return dayset_each(&rocks_of(store)->days, query->from_ns, query->until_ns, DAYSET_READ, scan_one, &asking, err);
+}
+
+static int sum_one(void *context, struct day *day, struct error *err)
+{
+    struct asking *asking = context;
+
+    return sumscan_day(day, asking->query, asking->step_ns, asking->sum_sink, asking->reads, err);
+}
+
+static int rocks_sum(struct store *store, const struct store_query *query, int64_t step_ns,
+                     const struct store_sum_sink *sink, struct store_reads *reads, struct error *err)
+{
+    struct asking asking = { .query = query, .sum_sink = sink, .step_ns = step_ns, .reads = reads };
+
+    return dayset_each(&rocks_of(store)->days, query->from_ns, query->until_ns, DAYSET_READ, sum_one, &asking, err);
+}
+
+static int windows_of_one(void *context, struct day *day, struct error *err)
+{
+    struct asking *asking = context;
+
+    return windowscan_day(day, asking->query, asking->window_sink, asking->reads, err);
+}
+
+static int rocks_windows(struct store *store, const struct store_query *query, const struct store_window_sink *sink,
+                         struct store_reads *reads, struct error *err)
+{
+    struct asking asking = { .query = query, .window_sink = sink, .reads = reads };
+
+    return dayset_each(&rocks_of(store)->days, query->from_ns, query->until_ns, DAYSET_READ, windows_of_one, &asking,
+                       err);
 }
 
 static int visit_once(void *context, const struct seriesinfo *series, struct error *err)
@@ -155,6 +193,7 @@ static void rocks_close(struct store *store)
     if (!rocks->options.is_read_only && rocks->days.directory && rocks_sync_days(rocks, &err) < 0)
         log_error("store", "closing: syncing the write-ahead log: %s", err.text);
     dayset_done(&rocks->days);
+    retention_memory_done(&rocks->retention);
     kv_close(rocks->meta);
     kv_shared_free(rocks->context.kv);
     storemetrics_done(&rocks->context.metrics);
@@ -184,9 +223,11 @@ static void complete_options(struct rocks *rocks)
     options->retention_ns = or_default(options->retention_ns, 30 * DAY_NS);
     options->max_age_ns = or_default(options->max_age_ns, options->retention_ns);
     options->max_ahead_ns = or_default(options->max_ahead_ns, 600 * CLOCK_NS_PER_SECOND);
+    options->fold_rows = options->fold_rows ? options->fold_rows : UINT32_MAX;
     options->close_delay_ns = or_default(options->close_delay_ns, 300 * CLOCK_NS_PER_SECOND);
+    rocks->gives_way = !options->retention_bytes;
     if (!options->retention_bytes)
-        options->retention_bytes = disk / 5 * 4;
+        options->retention_bytes = disk ? disk / 5 * 4 : UINT64_MAX;
     if (!options->min_free_bytes)
         options->min_free_bytes = MIN(disk / 100, (uint64_t)1 << 30);
     if (options->close_cpu_share <= 0)
@@ -199,6 +240,18 @@ static void complete_options(struct rocks *rocks)
     options->labels.max_value_bytes =
         options->labels.max_value_bytes ? options->labels.max_value_bytes : usual->max_value_bytes;
     options->labels.max_splits = options->labels.max_splits ? options->labels.max_splits : usual->max_splits;
+}
+
+static int check_options(const struct store_options *options, struct error *err)
+{
+    if (options->max_age_ns > options->retention_ns)
+        return error_set(
+            err, ERR_INVALID,
+            "profiles of an age of %llu s are to be accepted, but forgotten after %llu s: they would be taken "
+            "and lost at once",
+            (unsigned long long)(options->max_age_ns / CLOCK_NS_PER_SECOND),
+            (unsigned long long)(options->retention_ns / CLOCK_NS_PER_SECOND));
+    return 0;
 }
 
 static void fill_context(struct rocks *rocks)
@@ -214,6 +267,7 @@ static void fill_context(struct rocks *rocks)
     /* Rows of unusual size need more than the share, for a moment. */
     context->read_bytes = budget->read_bytes * 4;
     context->wal_sync = rocks->options.wal_sync;
+    context->fold_rows = rocks->options.fold_rows;
     context->close_cpu_share = rocks->options.has_background ? rocks->options.close_cpu_share : 0;
     context->labels = rocks->options.labels;
     context->scratch_dir = rocks->datadir.scratch;
@@ -290,6 +344,8 @@ static const struct store_ops rocks_ops = {
     .name = "rocks",
     .close = rocks_close,
     .write = rocks_write,
+    .sum = rocks_sum,
+    .windows = rocks_windows,
     .scan = rocks_scan,
     .each_series = rocks_each_series,
     .each_column_label = rocks_each_column_label,
@@ -325,12 +381,14 @@ int rocks_open(const struct store_options *options, struct store **ret_store, st
     if (!options->is_read_only)
         storemetrics_init(&rocks->context.metrics);
     complete_options(rocks);
+    if (!options->is_read_only && check_options(&rocks->options, err) < 0)
+        goto fail;
     rocks->budget = budget_divide(options->memory_limit_bytes);
     fill_context(rocks);
     rocks->days.directory = rocks->datadir.profiles;
     rocks->days.quarantine_dir = rocks->datadir.quarantine;
     rocks->days.trash_dir = rocks->datadir.scratch;
-    if ((!options->is_read_only && rocks_finish_salvage(rocks, err) < 0) ||
+    if ((!options->is_read_only && salvage_finish(rocks->datadir.profiles, err) < 0) ||
         kv_shared_new(rocks->budget.cache_bytes, &rocks->context.kv, err) < 0 || open_meta(rocks, err) < 0 ||
         start_threads(rocks, err) < 0) {
         error_wrap(err, "data directory '%s'", options->data_dir);

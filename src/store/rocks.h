@@ -2,7 +2,7 @@
 /* The embedded store: days of RocksDB under one directory (docs/format-store.md).
  *
  *   DATA/  LOCK          held by the process that writes; has its pid
- *          FORMAT        "hearth store 1.0", the seed of the hashes, and a checksum
+ *          FORMAT        "hearth store 1.1", the seed of the hashes, and a checksum
  *          profiles/DAY/ one database per UTC day
  *          meta/         kept ranges
  *          quarantine/   what could not be read

@@ -143,24 +143,71 @@ struct backing_up {
     struct backup_counts counts;
 };
 
-static int backup_one(struct backing_up *backing, struct kv *kv, const char *name, struct error *err)
+/* A name for a checkpoint that nobody has yet. */
+static void name_scratch(struct backing_up *backing, char path[static ROCKS_PATH_BYTES])
 {
-    char scratch[ROCKS_PATH_BYTES], to[ROCKS_PATH_BYTES], previous[ROCKS_PATH_BYTES];
     uint32_t number = atomic_fetch_add_explicit(&backing->rocks->context.scratch_number, 1, memory_order_relaxed);
 
-    snprintf(scratch, sizeof(scratch), "%s/backup-%u", backing->rocks->datadir.scratch, number);
+    snprintf(path, ROCKS_PATH_BYTES, "%s/backup-%u", backing->rocks->datadir.scratch, number);
+}
+
+/* Brings the checkpoint at `scratch` of the database at `from` to where `name` is in the backup. */
+static int bring(struct backing_up *backing, const char *from, const char *scratch, const char *name, struct error *err)
+{
+    char to[ROCKS_PATH_BYTES], previous[ROCKS_PATH_BYTES];
+
     snprintf(to, sizeof(to), "%s/%s", backing->path, name);
     if (backing->previous)
         snprintf(previous, sizeof(previous), "%s/%s", backing->previous, name);
-    return backup_database(kv, scratch, to, backing->previous ? previous : NULL, &backing->counts, err);
+    return backup_bring(from, scratch, to, backing->previous ? previous : NULL, &backing->counts, err);
 }
 
-static int backup_day(void *context, struct day *day, struct error *err)
+/* The day is held only while the checkpoint is made: copying may take long, and the day may have to be opened again. */
+static int backup_day(struct backing_up *backing, int64_t start_ns, struct error *err)
 {
-    char name[64];
+    char name[64], date[DAY_NAME_BYTES], scratch[ROCKS_PATH_BYTES], from[ROCKS_PATH_BYTES];
+    struct day *day;
+    int result;
 
-    snprintf(name, sizeof(name), "profiles/%s", day->name);
-    return backup_one(context, day->kv, name, err);
+    if (dayset_acquire(&backing->rocks->days, start_ns, DAYSET_WRITE, &day, err) < 0)
+        return -1;
+    if (!day)
+        return 0;
+    name_scratch(backing, scratch);
+    result = backup_checkpoint(day->kv, scratch, err);
+    dayset_release(&backing->rocks->days, day);
+    if (result < 0)
+        return -1;
+    dayset_path(&backing->rocks->days, start_ns, from, sizeof(from));
+    snprintf(name, sizeof(name), "profiles/%s", day_name(start_ns, date));
+    return bring(backing, from, scratch, name, err);
+}
+
+static int backup_days(struct backing_up *backing, struct error *err)
+{
+    AUTO(arena_done) struct arena arena;
+    struct dayset_list list;
+
+    arena_init(&arena, 0);
+    if (dayset_list(&backing->rocks->days, &arena, &list, err) < 0)
+        return -1;
+    for (size_t i = 0; i < list.n; i++)
+        if (backup_day(backing, list.starts_ns[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static int backup_meta(struct backing_up *backing, struct error *err)
+{
+    struct rocks *rocks = backing->rocks;
+    char scratch[ROCKS_PATH_BYTES];
+    int result;
+
+    name_scratch(backing, scratch);
+    lock_mutex_acquire(&rocks->keeping);
+    result = rocks_use_meta(rocks, err) < 0 ? -1 : backup_checkpoint(rocks->meta, scratch, err);
+    lock_mutex_release(&rocks->keeping);
+    return result < 0 ? -1 : bring(backing, rocks->datadir.meta, scratch, "meta", err);
 }
 
 static int backup_all(struct backing_up *backing, struct error *err)
@@ -177,13 +224,23 @@ static int backup_all(struct backing_up *backing, struct error *err)
     if (backup_copy_file(from, to, &bytes, err) < 0)
         return -1;
     backing->counts.copied_bytes += bytes;
-    if (dayset_each(&rocks->days, INT64_MIN, INT64_MAX, DAYSET_WRITE, backup_day, backing, err) < 0)
-        return -1;
-    LOCK_SCOPE(&rocks->keeping);
-    if (rocks_use_meta(rocks, err) < 0 || backup_one(backing, rocks->meta, "meta", err) < 0)
+    if (backup_days(backing, err) < 0 || backup_meta(backing, err) < 0)
         return -1;
     snprintf(to, sizeof(to), "%s/BACKUP", backing->path);
     return fs_write_file(to, SLICE("complete\n"), err);
+}
+
+static int tell_exists(const char *path, struct error *err)
+{
+    char mark[ROCKS_PATH_BYTES];
+    struct stat info;
+
+    snprintf(mark, sizeof(mark), "%s/BACKUP", path);
+    if (fs_stat(mark, &info, err) == 0)
+        return error_set(err, ERR_EXISTS, "'%s' is there already; a backup is a new directory", path);
+    return error_set(err, ERR_EXISTS,
+                     "'%s' is there already, and no whole backup (it has no file BACKUP): remove it, or name another",
+                     path);
 }
 
 int rocks_backup(struct store *store, const char *path, uint64_t *ret_copied_bytes, uint64_t *ret_linked_bytes,
@@ -195,17 +252,22 @@ int rocks_backup(struct store *store, const char *path, uint64_t *ret_copied_byt
     const char *parent;
     struct stat info;
     struct arena arena;
+    struct error none;
     int result;
 
     if (rocks_check_writable(rocks, err) < 0)
         return -1;
     if (fs_stat(path, &info, err) == 0)
-        return error_set(err, ERR_EXISTS, "'%s' is there already; a backup is a new directory", path);
+        return tell_exists(path, err);
     arena_init(&arena, 0);
     parent = slash ? arena_printf(&arena, err, "%.*s", (int)MAX(slash - path, 1), path) : ".";
     result = parent ? backup_find_newest(parent, &arena, &backing.previous, err) : -1;
-    if (!result)
+    if (!result) {
+        backup_tell_unfinished(parent);
         result = backup_all(&backing, err);
+    }
+    if (result < 0)
+        IGNORE(fs_remove_tree(path, &none), "the failure is told; without BACKUP nobody takes it for one");
     arena_done(&arena);
     if (result < 0)
         return error_wrap(err, "backing up to '%s'", path);
@@ -222,59 +284,21 @@ static void tell(const struct store_verify *verify, const char *line)
         verify->tell(verify->context, line);
 }
 
-#define SALVAGED ".salvaged"
-
-/* What an interrupted salvage left: the copy takes the place of a day that was set aside already, else it goes. */
-int rocks_finish_salvage(struct rocks *rocks, struct error *err)
+/* Files of the day cannot be read: what can is put in its place, and checked. */
+static int salvage(struct rocks *rocks, int64_t start_ns, struct store_verify *verify, struct error *err)
 {
-    struct fs_listing listing;
-    struct arena arena;
-    int result;
-
-    arena_init(&arena, 0);
-    result = fs_list(rocks->datadir.profiles, &arena, &listing, err);
-    for (size_t i = 0; i < listing.n && !result; i++) {
-        struct slice name = slice_from(listing.names[i]);
-        char from[ROCKS_PATH_BYTES], place[ROCKS_PATH_BYTES];
-        struct stat info;
-        struct error none;
-
-        if (!slice_ends_with(name, SLICE(SALVAGED)))
-            continue;
-        snprintf(from, sizeof(from), "%s/%s", rocks->datadir.profiles, listing.names[i]);
-        snprintf(place, sizeof(place), "%.*s", (int)(strlen(from) - strlen(SALVAGED)), from);
-        if (fs_stat(place, &info, &none) == 0)
-            result = fs_remove_tree(from, err);
-        else if (rename(from, place) < 0)
-            result = error_set_errno(err, errno, "putting the salvaged day '%s' in place", from);
-        else
-            result = fs_sync_parent(place, err);
-    }
-    arena_done(&arena);
-    return result;
-}
-
-/* A day with files that RocksDB cannot read: what can be read goes to a new database in its place, the old one aside.
- * Takes the use of the day over. */
-static int salvage(struct rocks *rocks, struct day *take_day, struct store_verify *verify, struct error *err)
-{
-    int64_t start_ns = take_day->start_ns;
-    char path[ROCKS_PATH_BYTES], place[ROCKS_PATH_BYTES];
-    uint64_t n_values;
+    char line[ROCKS_PATH_BYTES + 100];
     struct day *day;
     int result;
 
-    /* Beside the day, not in the scratch directory: should we die before it is in place, the next start puts it there. */
-    snprintf(path, sizeof(path), "%s/%s" SALVAGED, rocks->datadir.profiles, take_day->name);
-    result = verify_salvage(take_day, path, &n_values, err);
-    dayset_release(&rocks->days, take_day);
-    if (result < 0 || dayset_set_aside(&rocks->days, start_ns, err) < 0)
+    if (dayset_salvage(&rocks->days, start_ns, err) < 0 ||
+        dayset_acquire(&rocks->days, start_ns, DAYSET_WRITE, &day, err) < 0)
         return -1;
-    dayset_path(&rocks->days, start_ns, place, sizeof(place));
-    if (rename(path, place) < 0)
-        return error_set_errno(err, errno, "putting the salvaged day in place");
-    if (fs_sync_parent(place, err) < 0 || dayset_acquire(&rocks->days, start_ns, DAYSET_WRITE, &day, err) < 0)
-        return -1;
+    if (!day)
+        return 0;
+    snprintf(line, sizeof(line), "%s: its files were set aside in '%s', what can be read is in place", day->name,
+             rocks->datadir.quarantine);
+    tell(verify, line);
     result = verify_day(day, rocks->datadir.quarantine, verify, err);
     dayset_release(&rocks->days, day);
     return result;
@@ -282,8 +306,9 @@ static int salvage(struct rocks *rocks, struct day *take_day, struct store_verif
 
 static int verify_one(struct rocks *rocks, int64_t start_ns, struct store_verify *verify, struct error *err)
 {
-    char name[DAY_NAME_BYTES], line[512];
+    char name[DAY_NAME_BYTES], line[ROCKS_PATH_BYTES + 200];
     struct error failure = { .text = "it was set aside" };
+    uint32_t n_aside = atomic_load_explicit(&rocks->days.n_set_aside, memory_order_relaxed);
     struct day *day = NULL;
     uint64_t n_bad_days;
     int result;
@@ -296,12 +321,25 @@ static int verify_one(struct rocks *rocks, int64_t start_ns, struct store_verify
         tell(verify, line);
         return 0;
     }
+    if (atomic_load_explicit(&rocks->days.n_set_aside, memory_order_relaxed) > n_aside) {
+        verify->n_bad_days++;
+        snprintf(line, sizeof(line),
+                 "%s: could not be opened; its files were set aside in '%s', what can be read is in place", day->name,
+                 rocks->datadir.quarantine);
+        tell(verify, line);
+    }
     n_bad_days = verify->n_bad_days;
     result = verify_day(day, rocks->datadir.quarantine, verify, err);
-    if (!result && verify->is_repairing && verify->n_bad_days > n_bad_days)
-        return salvage(rocks, day, verify, err);
     dayset_release(&rocks->days, day);
-    return result;
+    if (result < 0 || verify->n_bad_days == n_bad_days)
+        return result;
+    if (verify->is_repairing)
+        return salvage(rocks, start_ns, verify, err);
+    snprintf(line, sizeof(line),
+             "%s: has files that cannot be read; --repair puts what can be read in its place and keeps the old files",
+             day_name(start_ns, name));
+    tell(verify, line);
+    return 0;
 }
 
 int rocks_verify(struct store *store, struct store_verify *verify, struct error *err)
@@ -350,6 +388,7 @@ int rocks_stats(struct store *store, struct store_stats *ret_stats, struct error
     arena_done(&arena);
     stats->n_open_days = dayset_n_open(&rocks->days);
     stats->disk_bytes = retention_disk_bytes(rocks->datadir.path);
+    stats->quarantine_bytes = retention_disk_bytes(rocks->datadir.quarantine);
     stats->n_damaged += atomic_load_explicit(&rocks->context.n_damaged, memory_order_relaxed);
     return result;
 }

@@ -9,6 +9,7 @@
 #include "store/datadir.h"
 #include "store/dayset.h"
 #include "store/keeps.h"
+#include "store/retention.h"
 #include "store/rocks.h"
 
 enum {
@@ -39,18 +40,21 @@ struct rocks {
     struct budget budget;
     struct day_context context;
     struct dayset days;
+    bool gives_way;  /* no limit on bytes was given: when others fill the disk, the oldest days go */
     struct kv *meta; /* NULL for readers without any */
 
     struct lock_mutex lock; /* of what follows */
     struct scratch *scratches;
     uint32_t n_scratches;
     int64_t disk_checked_mono_ns;
+    uint64_t free_bytes; /* of the disk, when it was checked */
     bool is_full;
     struct late_days late;
 
     struct lock_mutex keeping;     /* the list of kept ranges does not change while retention goes by it */
     struct lock_mutex maintaining; /* one maintenance at a time; guards what follows */
     int64_t retention_mono_ns;
+    struct retention_memory retention;
     bool is_patient;          /* late data may wait a little before it is closed */
     int64_t checked_until_ns; /* days before it were looked at for forgotten heads */
 
@@ -95,7 +99,6 @@ void rocks_run_work(struct thread *thread, void *context);
 int rocks_maintain(struct store *store, struct error *err);
 
 /* rocks_care.c */
-MUST_CHECK int rocks_finish_salvage(struct rocks *rocks, struct error *err);
 int rocks_delete(struct store *store, const struct store_query *query, uint32_t *ret_n_days, struct error *err);
 int rocks_keep(struct store *store, const struct store_keep *keep, struct error *err);
 int rocks_unkeep(struct store *store, struct slice tenant, struct slice name, struct error *err);

@@ -1,36 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
+#include "block/storekey.h"
 #include "store/hour.h"
-#include "store/retention.h"
 #include "store/rocks_internal.h"
 
 static const int64_t idle_day_ns = 120 * CLOCK_NS_PER_SECOND;
-static const int64_t idle_dictionary_ns = 600 * CLOCK_NS_PER_SECOND;
+static const int64_t idle_tenant_ns = 600 * CLOCK_NS_PER_SECOND;
+static const int64_t tight_tenant_ns = 10 * CLOCK_NS_PER_SECOND;
 static const int64_t retention_period_ns = 60 * CLOCK_NS_PER_SECOND;
 
+/* Whether there are heads to close, or to drop once nobody reads them. */
 static bool has_heads(struct day *day)
 {
     bool has = false;
 
     LOCK_SCOPE(&day->lock);
     for (size_t i = 0; i < day->heads.n; i++)
-        has |= day->heads.items[i].family != KV_NO_FAMILY;
+        has |= day->heads.items[i].family != KV_NO_FAMILY && !day->heads.items[i].is_damaged;
     return has;
 }
 
-/* Whether a day that is not open for writing has heads that nobody closed: left by a process that died. */
-static int has_open_heads(struct rocks *rocks, int64_t start_ns, bool *ret_has, struct error *err)
+/* The same for a day that need not be open: heads may have been left by a process that died. */
+static int find_heads(struct rocks *rocks, int64_t start_ns, bool *ret_has, struct error *err)
 {
-    struct day *day;
+    struct day *day = dayset_borrow_open(&rocks->days, start_ns);
+    char path[ROCKS_PATH_BYTES];
 
-    *ret_has = false;
-    if (dayset_acquire(&rocks->days, start_ns, DAYSET_READ, &day, err) < 0)
-        return -1;
-    if (!day)
+    if (day) {
+        *ret_has = has_heads(day);
+        dayset_give_back(&rocks->days, day);
         return 0;
-    *ret_has = has_heads(day);
-    dayset_release(&rocks->days, day);
-    return 0;
+    }
+    dayset_path(&rocks->days, start_ns, path, sizeof(path));
+    if (kv_has_family(path, STOREKEY_HEAD_BEGINNING, ret_has, err) == 0)
+        return 0;
+    /* Opening a damaged day is what salvages it. */
+    *ret_has = err->code == ERR_CORRUPT;
+    return *ret_has || err->code == ERR_NOT_FOUND ? 0 : -1;
 }
 
 /* Starts of the days that are open for writing. */
@@ -59,7 +65,7 @@ static int close_hours_of(struct rocks *rocks, int64_t start_ns, int64_t due_ns,
     struct day *day;
     int result;
 
-    if (dayset_acquire(&rocks->days, start_ns, DAYSET_WRITE, &day, err) < 0)
+    if (dayset_borrow(&rocks->days, start_ns, DAYSET_WRITE, &day, err) < 0)
         return -1;
     if (!day)
         return 0;
@@ -67,7 +73,11 @@ static int close_hours_of(struct rocks *rocks, int64_t start_ns, int64_t due_ns,
     /* What is not settled yet is looked at again. */
     if (has_heads(day))
         rocks_note_late(rocks, start_ns);
-    dayset_release(&rocks->days, day);
+    /* After a failure it stays open for a while: what is damaged in it is known as long. */
+    if (result < 0)
+        dayset_release(&rocks->days, day);
+    else
+        dayset_give_back(&rocks->days, day);
     return result;
 }
 
@@ -99,20 +109,17 @@ static int close_hours(struct rocks *rocks, int64_t now_ns, struct error *err)
     arena_init(&arena, 0);
     result = dayset_list(&rocks->days, &arena, &list, err);
     for (size_t i = 0; i < list.n; i++) {
-        bool is_due = list.starts_ns[i] < due_ns, has = is_due;
+        int64_t start_ns = list.starts_ns[i];
+        bool has;
 
-        if (!is_due)
+        if (start_ns >= due_ns ||
+            (start_ns < rocks->checked_until_ns && !is_open(rocks, start_ns) && !rocks_late_days_have(&late, start_ns)))
             continue;
-        if (!is_open(rocks, list.starts_ns[i])) {
-            if (list.starts_ns[i] < rocks->checked_until_ns && !rocks_late_days_have(&late, list.starts_ns[i]))
-                continue;
-            if (has_open_heads(rocks, list.starts_ns[i], &has, &failure) < 0) {
-                LOG_EVERY(60, LOG_WARN, "store", "a day cannot be opened to close its hours: %s", failure.text);
-                continue;
-            }
-        } else if (has_open_heads(rocks, list.starts_ns[i], &has, &failure) < 0)
-            has = false;
-        if (has && close_hours_of(rocks, list.starts_ns[i], due_ns, &failure) < 0) {
+        if (find_heads(rocks, start_ns, &has, &failure) < 0) {
+            LOG_EVERY(60, LOG_WARN, "store", "a day cannot be looked at to close its hours: %s", failure.text);
+            continue;
+        }
+        if (has && close_hours_of(rocks, start_ns, due_ns, &failure) < 0) {
             rocks_note_failure(&result, &failure, err);
             if (failure.code == ERR_CLOSED)
                 break;
@@ -126,9 +133,11 @@ static int close_hours(struct rocks *rocks, int64_t now_ns, struct error *err)
     return result;
 }
 
-/* In the days that are open for writing, writes hours anew that have many closings or deletions. */
+/* In the days that are open for writing, folds hours that go on, and writes hours anew that are over and were folded, or
+ * have many closings or deletions. */
 static int merge_hours(struct rocks *rocks, int64_t now_ns, struct error *err)
 {
+    int64_t due_ns = now_ns - rocks->options.close_delay_ns;
     int64_t starts_ns[64];
     size_t n = list_writable(rocks, starts_ns, ARRAY_LEN(starts_ns));
     int result = 0;
@@ -136,11 +145,14 @@ static int merge_hours(struct rocks *rocks, int64_t now_ns, struct error *err)
     for (size_t i = 0; i < n && !result; i++) {
         struct day *day;
 
-        if (!is_open(rocks, starts_ns[i]) || dayset_acquire(&rocks->days, starts_ns[i], DAYSET_READ, &day, err) < 0)
+        if (!is_open(rocks, starts_ns[i]))
             continue;
-        if (day && day->mode == KV_WRITE)
-            result = hour_rewrite_due(day, now_ns, err);
-        dayset_release(&rocks->days, day);
+        /* For writing: so a day that had to stop is opened again, also if nobody writes to it. */
+        if (dayset_borrow(&rocks->days, starts_ns[i], DAYSET_WRITE, &day, err) < 0)
+            return -1;
+        if (day)
+            result = hour_fold_due(day, now_ns, err) < 0 ? -1 : hour_rewrite_due(day, now_ns, due_ns, err);
+        dayset_give_back(&rocks->days, day);
     }
     return result;
 }
@@ -154,11 +166,23 @@ int rocks_load_keeps(struct rocks *rocks, struct keeps *ret_keeps, struct error 
     return rocks->meta ? keeps_load(rocks->meta, ret_keeps, err) : 0;
 }
 
+/* What is missing on the disk to a little more than must be free: so that writing goes on, and does not begin and stop. */
+static uint64_t find_missing_bytes(struct rocks *rocks)
+{
+    uint64_t min_free_bytes = rocks->options.min_free_bytes, wanted_bytes;
+
+    if (!rocks->gives_way || __builtin_add_overflow(min_free_bytes, min_free_bytes / 4, &wanted_bytes))
+        return 0;
+    LOCK_SCOPE(&rocks->lock);
+    return wanted_bytes - MIN(wanted_bytes, rocks->free_bytes);
+}
+
 static int apply_retention(struct rocks *rocks, int64_t now_ns, struct error *err)
 {
     struct keeps keeps;
     struct retention retention = { .max_age_ns = rocks->options.retention_ns,
                                    .max_bytes = rocks->options.retention_bytes,
+                                   .missing_bytes = find_missing_bytes(rocks),
                                    .tenants = rocks->tenants,
                                    .n_tenants = rocks->options.n_tenants,
                                    .keeps = &keeps };
@@ -174,25 +198,25 @@ static int apply_retention(struct rocks *rocks, int64_t now_ns, struct error *er
                          "nothing is forgotten, because kept ranges were lost or cannot be read; name them again with "
                          "`hearth keep`, or say that there are none with `hearth keep --remove NAME`");
     }
-    result = retention_apply(&rocks->days, &retention, now_ns, &n_dropped, err);
+    result = retention_apply(&rocks->days, &retention, &rocks->retention, now_ns, &n_dropped, err);
     storemetrics_add(&rocks->context.metrics, STOREMETRIC_DAYS_DROPPED, n_dropped);
     keeps_done(&keeps);
     return result;
 }
 
+/* Forgets tenants that nobody writes for. Of yesterday they go soon when today needs the room, since it cannot make those
+ * of another day go. */
 static void unload_idle(struct rocks *rocks, int64_t mono_ns)
 {
-    struct error err;
-    struct day *day;
+    const struct dictionary_share *share = &rocks->context.hashes;
+    bool is_tight = atomic_load_explicit(&share->used_bytes, memory_order_relaxed) > share->max_bytes / 4 * 3;
 
     for (int64_t back = 0; back <= 1; back++) {
-        int64_t start_ns = day_start(clock_now_ns()) - back * DAY_NS;
+        struct day *day = dayset_borrow_open(&rocks->days, day_start(clock_now_ns()) - back * DAY_NS);
 
-        if (!is_open(rocks, start_ns) || dayset_acquire(&rocks->days, start_ns, DAYSET_READ, &day, &err) < 0 || !day)
-            continue;
-        if (day->mode == KV_WRITE)
-            day_unload_idle(day, mono_ns - idle_dictionary_ns);
-        dayset_release(&rocks->days, day);
+        if (day && day->mode == KV_WRITE)
+            day_unload_idle(day, mono_ns - (back && is_tight ? tight_tenant_ns : idle_tenant_ns));
+        dayset_give_back(&rocks->days, day);
     }
 }
 
@@ -204,22 +228,16 @@ int rocks_sync_days(struct rocks *rocks, struct error *err)
     int result = 0;
 
     for (size_t i = 0; i < n; i++) {
+        struct day *day = dayset_borrow_open(&rocks->days, starts_ns[i]);
         struct error failure;
-        struct day *day;
 
-        if (!is_open(rocks, starts_ns[i]))
-            continue;
-        if (dayset_acquire(&rocks->days, starts_ns[i], DAYSET_READ, &day, &failure) < 0) {
-            rocks_note_failure(&result, &failure, err);
-            continue;
-        }
         if (day && day->mode == KV_WRITE && day_sync(day, &failure) < 0) {
             rocks_note_failure(&result, &failure, err);
             lock_mutex_acquire(&day->lock);
             day_stop(day, &failure);
             lock_mutex_release(&day->lock);
         }
-        dayset_release(&rocks->days, day);
+        dayset_give_back(&rocks->days, day);
     }
     return result;
 }

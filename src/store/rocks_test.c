@@ -4,6 +4,7 @@
 #include "store/rocks.h"
 
 #include "kv/kv_fixture_test.h"
+#include "store/rocks_internal.h"
 #include "store/store_sample_test.h"
 
 #define WRITE_A                                                                                                        \
@@ -48,6 +49,59 @@ TEST(rocks_recovers_by_itself_from_a_disk_that_failed)
     store_sample_end(&sample);
 }
 
+TEST(rocks_opens_a_failed_day_again_that_nobody_writes_to)
+{
+    struct store_sample sample;
+    struct error err;
+    struct day *day;
+    struct dayset *days;
+
+    begin(&sample);
+    days = &rocks_of(sample.store)->days;
+    STORE_SAMPLE_WRITE(&sample, WRITE_A);
+    store_sample_pass(&sample, 3); /* no hour is open */
+    CHECK_OK(dayset_acquire(days, day_start(store_sample_time("15T10:00")), DAYSET_READ, &day, &err), &err);
+    lock_mutex_acquire(&day->lock);
+    error_set(&err, ERR_IO, "the disk was gone for a moment");
+    day_stop(day, &err);
+    lock_mutex_release(&day->lock);
+    dayset_release(days, day);
+    store_sample_maintain(&sample);
+    CHECK_OK(dayset_acquire(days, day_start(store_sample_time("15T10:00")), DAYSET_READ, &day, &err), &err);
+    CHECK_EQ(day->failure.code, ERR_OK);
+    dayset_release(days, day);
+    CHECK_TEXT(STORE_SAMPLE_SUMS(&sample), "a 1 10\n");
+    store_sample_end(&sample);
+}
+
+TEST(rocks_counts_what_was_set_aside_against_the_limit_of_bytes)
+{
+    struct store_sample sample;
+    struct store_stats stats;
+    struct error err;
+    static char junk[1 << 20];
+
+    begin(&sample);
+    STORE_SAMPLE_WRITE(&sample, WRITE_A, { .at = "14T10:00", .samples = "b 2 20" });
+    store_sample_maintain(&sample);
+    CHECK_OK(fs_make_directories(path_below(&sample, "quarantine/2026-11-13-0"), 0700, &err), &err);
+    store_sample_stats(&sample, &stats);
+    CHECK_EQ(stats.n_quarantined, 1);
+    sample.options.retention_bytes = stats.disk_bytes + sizeof(junk) / 2;
+    store_sample_reopen(&sample);
+    store_sample_maintain(&sample);
+    store_sample_stats(&sample, &stats);
+    CHECK_EQ(stats.n_days, 2);
+    CHECK_OK(
+        fs_write_file(path_below(&sample, "quarantine/2026-11-13-0/000001.sst"), slice_of(junk, sizeof(junk)), &err),
+        &err);
+    store_sample_maintain(&sample);
+    store_sample_stats(&sample, &stats);
+    CHECK_EQ(stats.quarantine_bytes, sizeof(junk));
+    CHECK_EQ(stats.n_days, 1);
+    store_sample_end(&sample);
+}
+
 TEST(rocks_closes_an_hour_later_if_the_disk_fails_meanwhile)
 {
     struct store_sample sample;
@@ -67,6 +121,31 @@ TEST(rocks_closes_an_hour_later_if_the_disk_fails_meanwhile)
     CHECK_EQ(stats.head_rows.n, 0);
     CHECK_TEXT(STORE_SAMPLE_SUMS(&sample), "a 2 20\n");
     store_sample_verify(&sample);
+    store_sample_end(&sample);
+}
+
+TEST(rocks_opens_old_days_only_to_close_what_was_left_open)
+{
+    struct store_sample sample;
+    struct store_stats stats;
+
+    begin(&sample);
+    STORE_SAMPLE_WRITE(&sample, { .at = "12T10:00", .service = "api", .samples = "a 1 10" });
+    STORE_SAMPLE_WRITE(&sample, { .at = "13T10:00", .service = "api", .samples = "a 1 10" });
+    /* The hour of one is closed, that of the other is not. */
+    store_sample_maintain(&sample);
+    STORE_SAMPLE_WRITE(&sample, { .at = "13T11:00", .service = "api", .samples = "a 1 10" });
+    store_sample_reopen(&sample);
+    CHECK_EQ(dayset_n_open(&rocks_of(sample.store)->days), 0);
+    store_sample_maintain(&sample);
+    CHECK_EQ(dayset_n_open(&rocks_of(sample.store)->days), 0);
+    CHECK_EQ(dayset_openings(&rocks_of(sample.store)->days, store_sample_time("12T00:00")), 0);
+    CHECK_EQ(dayset_openings(&rocks_of(sample.store)->days, store_sample_time("13T00:00")), 1);
+    store_sample_maintain(&sample);
+    CHECK_EQ(dayset_openings(&rocks_of(sample.store)->days, store_sample_time("13T00:00")), 1);
+    store_sample_stats(&sample, &stats);
+    CHECK_EQ(stats.head_rows.n, 0);
+    CHECK_TEXT(STORE_SAMPLE_SUMS(&sample), "a 3 30\n");
     store_sample_end(&sample);
 }
 
@@ -117,7 +196,7 @@ TEST(rocks_opens_although_the_list_of_kept_ranges_is_damaged)
     store_sample_end(&sample);
 }
 
-TEST(rocks_answers_without_a_day_that_is_damaged)
+TEST(rocks_salvages_a_day_that_is_damaged)
 {
     struct store_verify verify = { 0 };
     struct store_sample sample;
@@ -131,7 +210,7 @@ TEST(rocks_answers_without_a_day_that_is_damaged)
     spoil(path_below(&sample, "profiles/2026-11-13"), "MANIFEST");
     sample.options.is_read_only = true;
     store_sample_open(&sample);
-    /* A reader changes nothing. */
+    /* A reader changes nothing, and cannot do without a manifest. */
     CHECK_TEXT(STORE_SAMPLE_SUMS(&sample), "a 1 10\nc 3 30\n");
     CHECK_OK(store_verify(sample.store, &verify, &err), &err);
     CHECK_EQ(verify.n_bad_days, 1);
@@ -139,13 +218,13 @@ TEST(rocks_answers_without_a_day_that_is_damaged)
     CHECK_EQ(kv_fixture_count_files(path_below(&sample, "profiles"), ""), 3);
     sample.options.is_read_only = false;
     store_sample_open(&sample);
-    CHECK_TEXT(STORE_SAMPLE_SUMS(&sample), "a 1 10\nc 3 30\n");
+    CHECK_TEXT(STORE_SAMPLE_SUMS(&sample), "a 1 10\nb 2 20\nc 3 30\n");
     store_sample_stats(&sample, &stats);
     CHECK(stats.n_quarantined >= 1); /* the day, and a copy of its log, of which nothing could be taken */
-    CHECK_EQ(stats.n_days, 2);
+    CHECK_EQ(stats.n_days, 3);
     store_sample_verify(&sample);
     STORE_SAMPLE_WRITE(&sample, { .at = "13T10:00", .samples = "new 1 10" });
-    CHECK_TEXT(STORE_SAMPLE_SUMS(&sample), "a 1 10\nc 3 30\nnew 1 10\n");
+    CHECK_TEXT(STORE_SAMPLE_SUMS(&sample), "a 1 10\nb 2 20\nc 3 30\nnew 1 10\n");
     store_sample_end(&sample);
 }
 

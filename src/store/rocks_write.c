@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
-#include "block/storekey.h"
 #include "store/commit.h"
+#include "store/knownid.h"
 #include "store/rocks_internal.h"
 
 #include <stdlib.h>
@@ -16,23 +16,22 @@ int rocks_check_disk(struct rocks *rocks, bool is_forced, struct error *err)
 {
     int64_t now = clock_mono_ns();
     struct statvfs info;
-    uint64_t free_bytes;
     bool was_full;
 
     LOCK_SCOPE(&rocks->lock);
     if (is_forced || now - rocks->disk_checked_mono_ns >= disk_period_ns || !rocks->disk_checked_mono_ns) {
         rocks->disk_checked_mono_ns = now;
         if (statvfs(rocks->datadir.path, &info) == 0) {
-            free_bytes = (uint64_t)info.f_bavail * info.f_frsize;
+            rocks->free_bytes = (uint64_t)info.f_bavail * info.f_frsize;
             was_full = rocks->is_full;
             /* Once full, a little more must be free before writing begins again, or it would flutter. */
             rocks->is_full =
-                free_bytes < rocks->options.min_free_bytes + (was_full ? rocks->options.min_free_bytes / 8 : 0);
+                rocks->free_bytes < rocks->options.min_free_bytes + (was_full ? rocks->options.min_free_bytes / 8 : 0);
             if (rocks->is_full && !was_full)
                 log_error("store",
                           "only %llu MiB are free on the disk of '%s' (min-free %llu MiB): nothing more is "
                           "accepted until there is room",
-                          (unsigned long long)free_bytes >> 20, rocks->datadir.path,
+                          (unsigned long long)rocks->free_bytes >> 20, rocks->datadir.path,
                           (unsigned long long)rocks->options.min_free_bytes >> 20);
             else if (!rocks->is_full && was_full)
                 log_info("store", "there is room on the disk again: accepting");
@@ -157,8 +156,7 @@ static int is_known_yesterday(struct writing *writing, uint32_t i, int64_t start
     const struct store_write *write = writing->write;
     uint8_t made[16];
     const uint8_t *id = find_id(writing, i, made);
-    struct storekey key;
-    struct buffer value;
+    struct knownid known = { 0 };
     struct day *day;
     uint32_t tenant;
     int result = 0;
@@ -169,13 +167,10 @@ static int is_known_yesterday(struct writing *writing, uint32_t i, int64_t start
     if (dayset_acquire(&writing->rocks->days, day_start(start_ns) - DAY_NS, DAYSET_READ, &day, err) < 0)
         return -1;
     tenant = day ? day_find_tenant(day, writing->tenant) : 0;
-    if (tenant) {
-        buffer_init(&value, 0);
-        key = storekey_profile_id(tenant, id);
-        result = kv_get(day->kv, KV_DEFAULT, storekey_slice(&key), &value, ret_is_known, err);
-        buffer_done(&value);
-    }
+    if (tenant)
+        result = knownid_find(day, tenant, id, &known, err);
     dayset_release(&writing->rocks->days, day);
+    *ret_is_known = known.is_known;
     return result;
 }
 
@@ -216,6 +211,9 @@ static int place_profiles(struct writing *writing, struct error *err)
 
 static void count_profiles(struct store_receipt *receipt, const struct commit *commit)
 {
+    if (commit->n_refused && !receipt->n_refused)
+        receipt->refusal = commit->refusal;
+    receipt->n_refused += commit->n_refused;
     for (size_t i = 0; i < commit->profiles.n; i++) {
         const struct commit_profile *profile = &commit->profiles.items[i];
 
@@ -320,19 +318,24 @@ static int list_days(struct writing *writing, int64_t **ret_days, uint32_t *ret_
     return 0;
 }
 
+static int check_any_is_left(const struct writing *writing, struct error *err)
+{
+    uint32_t n_profiles = writing->write->batch->n_profiles;
+
+    if (!n_profiles || writing->receipt->n_refused < n_profiles)
+        return 0;
+    *err = writing->receipt->refusal;
+    return -1;
+}
+
 static int write_all(struct writing *writing, struct error *err)
 {
     const struct batch *batch = writing->write->batch;
-    struct store_receipt *receipt = writing->receipt;
     uint32_t n_days;
     int64_t *days;
 
-    if (place_profiles(writing, err) < 0)
+    if (place_profiles(writing, err) < 0 || check_any_is_left(writing, err) < 0)
         return -1;
-    if (receipt->n_refused == batch->n_profiles && batch->n_profiles) {
-        *err = receipt->refusal;
-        return -1;
-    }
     if (list_days(writing, &days, &n_days, err) < 0 ||
         content_hash(&batch->tables, writing->rocks->datadir.seed, false, &writing->scratch->content, &writing->content,
                      err) < 0)
@@ -340,7 +343,7 @@ static int write_all(struct writing *writing, struct error *err)
     for (uint32_t i = 0; i < n_days; i++)
         if (write_day(writing, days[i], err) < 0)
             return -1;
-    return 0;
+    return check_any_is_left(writing, err);
 }
 
 static void count_receipt(struct rocks *rocks, const struct store_receipt *receipt, bool has_failed)

@@ -19,6 +19,7 @@ static int filter_rows(struct day_sample *sample, const char *text, struct kept 
     struct rowstream_item *item;
     struct rowstream *stream;
     struct rowmerge merge;
+    struct store_query query = { .from_ns = day_sample_time(7), .until_ns = day_sample_time(8) };
     struct day_view view = { 0 };
     int result = 0;
 
@@ -27,7 +28,8 @@ static int filter_rows(struct day_sample *sample, const char *text, struct kept 
     if ((text && selector_new(slice_from(text), &selector, err) < 0) ||
         day_view_open(sample->day, tenant, &view, err) < 0)
         return -1;
-    result = rowfilter_new(&view, tenant, selector, day_sample_time(7), day_sample_time(8), &filter, err);
+    query.selector = selector;
+    result = rowfilter_new(&view, tenant, &query, &filter, err);
     for (size_t i = 0; i < view.head_copies.n && !result; i++) {
         result = rowstream_new_head(&view, &view.head_copies.items[i], &only, &stream, err);
         result = result < 0 ? -1 : rowmerge_add(&merge, stream, err);
@@ -204,6 +206,7 @@ TEST(rowfilter_keeps_what_was_written_after_a_deletion)
 TEST(rowfilter_does_not_touch_other_tenants)
 {
     uint32_t tenant;
+    const struct seriesinfo *series;
     struct rowfilter *filter;
     struct day_sample sample;
     struct day_view view;
@@ -215,11 +218,13 @@ TEST(rowfilter_does_not_touch_other_tenants)
     tenant = day_find_tenant(sample.day, SLICE("other"));
     CHECK_OK(day_view_open(sample.day, tenant, &view, &err), &err);
     CHECK_EQ(view.tombstones.n, 0);
-    CHECK_OK(rowfilter_new(&view, tenant, NULL, 0, 0, &filter, &err), &err);
+    CHECK_OK(rowfilter_new(&view, tenant, &(struct store_query){ 0 }, &filter, &err), &err);
     CHECK(rowfilter_wants(filter, 1));
     CHECK(!rowfilter_wants(filter, 2));
-    CHECK(!rowfilter_series(filter, 2));
-    CHECK_TEXT(seriesinfo_label(rowfilter_series(filter, 1), SLICE("service.name")), "api");
+    CHECK_OK(rowfilter_series(filter, 2, &series, &err), &err);
+    CHECK(!series);
+    CHECK_OK(rowfilter_series(filter, 1, &series, &err), &err);
+    CHECK_TEXT(seriesinfo_label(series, SLICE("service.name")), "api");
     rowfilter_free(filter);
     day_view_close(&view);
     day_sample_done(&sample);
@@ -231,6 +236,39 @@ static int count_series(void *context, const struct seriesinfo *series, struct e
     (void)err;
     ++*(uint32_t *)context;
     return 0;
+}
+
+static bool is_api(void *context, const struct seriesinfo *series)
+{
+    ++*(uint32_t *)context;
+    return slice_is(seriesinfo_label(series, SLICE("service_name")), "api");
+}
+
+TEST(rowfilter_leaves_out_series_that_the_query_does_not_want)
+{
+    uint32_t n = 0, n_asked = 0;
+    struct store_query query = { .wants = is_api, .wants_context = &n_asked };
+    const struct rowfilter_group *groups;
+    struct rowfilter *filter;
+    struct day_sample sample;
+    struct day_view view;
+    struct error err;
+    size_t n_groups;
+
+    begin(&sample);
+    CHECK_OK(day_view_open(sample.day, 1, &view, &err), &err);
+    CHECK_OK(rowfilter_new(&view, 1, &query, &filter, &err), &err);
+    CHECK_EQ(n_asked, 2);
+    CHECK_OK(rowfilter_each_series(filter, count_series, &n, &err), &err);
+    CHECK_EQ(n, 1);
+    CHECK(rowfilter_wants(filter, 1) != rowfilter_wants(filter, 2));
+    groups = rowfilter_groups(filter, &n_groups);
+    for (n = 0; n_groups; n_groups--)
+        n += groups[n_groups - 1].n_whole;
+    CHECK_EQ(n, 1);
+    rowfilter_free(filter);
+    day_view_close(&view);
+    day_sample_done(&sample);
 }
 
 TEST(rowfilter_visits_the_series_that_may_match)
@@ -253,7 +291,7 @@ TEST(rowfilter_visits_the_series_that_may_match)
         uint32_t n = 0;
 
         CHECK_OK(selector_new(slice_from(cases[i].text), &selector, &err), &err);
-        CHECK_OK(rowfilter_new(&view, 1, selector, 0, 0, &filter, &err), &err);
+        CHECK_OK(rowfilter_new(&view, 1, &(struct store_query){ .selector = selector }, &filter, &err), &err);
         CHECK_OK(rowfilter_each_series(filter, count_series, &n, &err), &err);
         CHECK_EQ(n, cases[i].n);
         rowfilter_free(filter);
@@ -276,6 +314,62 @@ TEST(rowfilter_looks_at_more_labels_than_it_can_hold)
         day_sample_write(&sample, &(struct day_sample_profile){ .hour = 7.1, .n_stacks = 4, .thread = thread });
     }
     check_kept(&sample, "{thread=~\"t-.*7\"}", 60, 120);
+    day_sample_done(&sample);
+}
+
+/* Writes `n` series of about `bytes` bytes of labels each; every other one at 7:30. */
+static void write_large_series(struct day_sample *sample, unsigned n, size_t bytes)
+{
+    struct error err;
+    char *instance = memory_alloc(bytes + 1, &err);
+
+    CHECK(instance);
+    memset(instance, 'x', bytes);
+    instance[bytes] = '\0';
+    for (unsigned i = 0; i < n; i++) {
+        snprintf(instance, 16, "i%u", i);
+        instance[strlen(instance)] = '-';
+        day_sample_write(sample, &(struct day_sample_profile){
+                                     .instance = instance, .hour = i % 2 ? 7.5 : 7.1, .n_stacks = 2, .thread = "t" });
+    }
+    memory_free(instance);
+}
+
+TEST(rowfilter_reads_and_closes_series_whose_labels_it_cannot_hold)
+{
+    struct day_sample sample;
+    struct error err;
+
+    day_sample_init(&sample);
+    sample.context.labels = (struct label_limits){ .max_value_bytes = 4000, .max_labels = 20, .max_name_bytes = 100 };
+    sample.context.read_bytes = 32 << 10;
+    write_large_series(&sample, 200, 3000);
+    check_kept(&sample, NULL, 200, 400);
+    check_kept(&sample, "{instance=~\"i1..-.*\"}", 100, 200);
+    check_kept(&sample, "{thread=\"t\"}", 200, 200);
+    delete_rows(&sample, "{instance=~\"i1..-.*\"}", 7.3, 24);
+    delete_rows(&sample, "{thread=\"t\", instance=~\"i2.-.*\"}", 0, 24);
+    check_kept(&sample, NULL, 150, 290);
+    sample.context.read_bytes = 1;
+    CHECK_OK(hour_close_due(sample.day, sample.day->start_ns + DAY_NS, &err), &err);
+    sample.context.read_bytes = 32 << 20;
+    check_kept(&sample, NULL, 150, 290);
+    day_sample_done(&sample);
+}
+
+TEST(rowfilter_says_what_to_do_when_too_many_series_match)
+{
+    struct day_sample sample;
+    struct kept kept;
+    struct error err;
+
+    day_sample_init(&sample);
+    write_large_series(&sample, 40, 20);
+    sample.context.read_bytes = 32 * 30; /* room for the verdicts of thirty */
+    CHECK_ERROR(filter_rows(&sample, NULL, &kept, &err), &err, ERR_LIMIT);
+    CHECK_HAS(err.text, "more than 20 series of day 2026-11-15 match");
+    CHECK_HAS(err.text, "raise --memory-limit");
+    check_kept(&sample, "{instance=~\"i1.-.*\"}", 10, 20);
     day_sample_done(&sample);
 }
 

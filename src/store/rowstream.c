@@ -10,6 +10,8 @@ struct rowstream {
     struct rowstream_item item;
     struct arena arena;
     bool is_head;
+    char last[KV_PASS_KEY_BYTES]; /* the key that the iterator which leads stood on last */
+    size_t last_len;
 
     /* a head */
     struct kv_iterator *rows;
@@ -54,6 +56,26 @@ static int skip_damage(struct rowstream *stream, const char *what, struct error 
     return 0;
 }
 
+static void remember(struct rowstream *stream, struct slice key)
+{
+    stream->last_len = MIN(key.len, sizeof(stream->last));
+    memcpy(stream->last, key.ptr, stream->last_len);
+}
+
+/* Whether the iterator stands on a key, if need be on the first one behind a damaged stretch. */
+static int settle(struct rowstream *stream, struct kv_iterator *iterator, const char *what, bool *ret_has,
+                  struct error *err)
+{
+    *ret_has = kv_iterator_is_valid(iterator);
+    if (!*ret_has && kv_iterator_check(iterator, err) < 0 &&
+        (skip_damage(stream, what, err) < 0 ||
+         kv_iterator_pass_damage(iterator, slice_of(stream->last, stream->last_len), ret_has, err) < 0))
+        return -1;
+    if (*ret_has)
+        remember(stream, kv_iterator_key(iterator));
+    return 0;
+}
+
 /* --- heads --- */
 
 static int next_in_head(struct rowstream *stream, bool *ret_has, struct error *err)
@@ -63,10 +85,15 @@ static int next_in_head(struct rowstream *stream, bool *ret_has, struct error *e
     if (stream->is_started)
         kv_iterator_next(stream->rows);
     stream->is_started = true;
-    while (kv_iterator_is_valid(stream->rows)) {
+    for (;;) {
         uint32_t sequence;
         int64_t start_ns;
+        bool has;
 
+        if (settle(stream, stream->rows, "head", &has, err) < 0)
+            return -1;
+        if (!has)
+            break;
         if (!storekey_parse_row(kv_iterator_key(stream->rows), &item->tenant, &item->group, &item->series, &start_ns,
                                 &sequence)) {
             error_set(err, ERR_CORRUPT, "the key of a row is damaged");
@@ -76,6 +103,7 @@ static int next_in_head(struct rowstream *stream, bool *ret_has, struct error *e
         } else if (!is_wanted(stream, item->tenant, item->series)) {
             struct storekey next = storekey_row(item->tenant, item->group, item->series, INT64_MAX, UINT32_MAX);
 
+            remember(stream, storekey_slice(&next));
             kv_iterator_seek(stream->rows, storekey_slice(&next));
             if (kv_iterator_is_valid(stream->rows) && slice_equal(kv_iterator_key(stream->rows), storekey_slice(&next)))
                 kv_iterator_next(stream->rows);
@@ -95,7 +123,7 @@ static int next_in_head(struct rowstream *stream, bool *ret_has, struct error *e
         }
     }
     *ret_has = false;
-    return kv_iterator_check(stream->rows, err) < 0 ? skip_damage(stream, "head", err) : 0;
+    return 0;
 }
 
 /* --- blocks --- */
@@ -154,8 +182,11 @@ static int next_part(struct rowstream *stream, bool *ret_has, struct error *err)
 {
     for (;; kv_iterator_next(stream->windows_at)) {
         struct storekey_block key;
+        bool has;
 
-        if (!kv_iterator_is_valid(stream->windows_at))
+        if (settle(stream, stream->windows_at, "blocks", &has, err) < 0)
+            return -1;
+        if (!has)
             break;
         if (!storekey_parse_block(kv_iterator_key(stream->windows_at), &key) || key.number != stream->number ||
             !is_wanted(stream, key.tenant, key.series))
@@ -172,7 +203,7 @@ static int next_part(struct rowstream *stream, bool *ret_has, struct error *err)
         return 0;
     }
     *ret_has = false;
-    return kv_iterator_check(stream->windows_at, err) < 0 ? skip_damage(stream, "blocks", err) : 0;
+    return 0;
 }
 
 static int next_in_block(struct rowstream *stream, bool *ret_has, struct error *err)
@@ -221,9 +252,13 @@ int rowstream_new_head(const struct day_view *view, const struct day_head *head,
     if (!stream)
         return -1;
     stream->is_head = true;
+    /* Whoever closes the hour must get along with every row, or it stays open for ever. */
+    if (stream->filter.is_strict)
+        arena_init(&stream->arena, 0);
     if (stream->filter.tenant) {
         key = storekey_row(stream->filter.tenant, 0, 0, 0, 0);
         prefix = slice_of(key.bytes, 4);
+        remember(stream, prefix);
     }
     if (kv_iterator_new(view->day->kv, head->family, view->snapshot, prefix, true, &stream->rows, err) < 0)
         return -1;
@@ -246,11 +281,15 @@ int rowstream_new_block(const struct day_view *view, uint8_t hour, uint32_t numb
                         const struct rowstream_filter *filter, struct rowstream **ret_stream, struct error *err)
 {
     AUTO(rowstream_freep) struct rowstream *stream = new_stream(view, filter, err);
+    struct storekey key;
 
     if (!stream)
         return -1;
     stream->hour = hour;
     stream->number = number;
+    key = storekey_block(
+        (struct storekey_block){ .hour = hour, .kind = STOREKEY_WINDOWS, .tenant = stream->filter.tenant });
+    remember(stream, slice_of(key.bytes, 6));
     if (unpacker_new(&stream->unpacker, err) < 0 ||
         open_kind(stream, view, STOREKEY_WINDOWS, false, &stream->windows_at, err) < 0 ||
         open_kind(stream, view, STOREKEY_SUMS, false, &stream->sums_at, err) < 0 ||

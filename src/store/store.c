@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/store.h"
 
-#include "base/map.h"
+#include "base/hash.h"
 #include "base/vec.h"
-#include "block/rollup.h"
-#include "profile/builder.h"
 #include "store/rocks.h"
 
 #include <stdlib.h>
 
-enum { MAX_SHAPES = 4096, MAX_TEXTS = 1 << 24 };
+enum { MAX_TEXTS = 1 << 24 };
 
 int store_open(const struct store_options *options, struct store **ret_store, struct error *err)
 {
@@ -57,6 +55,22 @@ int store_scan(struct store *store, const struct store_query *query, const struc
     struct store_query given;
 
     return check_query(query, &given, err) < 0 ? -1 : store->ops->scan(store, &given, sink, err);
+}
+
+int store_sum(struct store *store, const struct store_query *query, int64_t step_ns, const struct store_sum_sink *sink,
+              struct store_reads *reads, struct error *err)
+{
+    struct store_query given;
+
+    return check_query(query, &given, err) < 0 ? -1 : store->ops->sum(store, &given, step_ns, sink, reads, err);
+}
+
+int store_windows(struct store *store, const struct store_query *query, const struct store_window_sink *sink,
+                  struct store_reads *reads, struct error *err)
+{
+    struct store_query given;
+
+    return check_query(query, &given, err) < 0 ? -1 : store->ops->windows(store, &given, sink, reads, err);
 }
 
 int store_each_series(struct store *store, const struct store_query *query,
@@ -127,166 +141,6 @@ int store_verify(struct store *store, struct store_verify *verify, struct error 
 int store_stats(struct store *store, struct store_stats *ret_stats, struct error *err)
 {
     return store->ops->stats(store, ret_stats, err);
-}
-
-/* --- reading whole --- */
-
-/* Series of one shape become one profile. */
-struct shape {
-    struct hash128 hash;
-    struct seriesinfo info; /* texts in the arena */
-};
-
-struct reading {
-    struct arena arena;
-    VEC(struct shape) shapes;
-    const struct shape *shape; /* the one that is read now */
-    struct builder *builder;
-    struct rollup_builder sums;
-    struct names *names;
-    int64_t first_ns, last_ns;
-    const struct profile_limits *limits;
-};
-
-static struct hash128 shape_hash(const struct seriesinfo *info)
-{
-    struct seriesinfo bare = *info;
-    struct series_label name = { SLICE(SERIES_NAME_LABEL), seriesinfo_label(info, SLICE(SERIES_NAME_LABEL)) };
-
-    bare.labels = &name;
-    bare.n_labels = 1;
-    return seriesinfo_hash(&bare, 0);
-}
-
-static int note_shape(void *context, const struct seriesinfo *series, struct error *err)
-{
-    struct reading *reading = context;
-    struct hash128 hash = shape_hash(series);
-    struct buffer bytes;
-    struct shape *shape;
-    struct slice copy;
-    int result;
-
-    for (size_t i = 0; i < reading->shapes.n; i++)
-        if (hash_equal(reading->shapes.items[i].hash, hash))
-            return 0;
-    shape = VEC_PUSH(&reading->shapes, MAX_SHAPES, err);
-    if (!shape)
-        return -1;
-    shape->hash = hash;
-    buffer_init(&bytes, 0);
-    seriesinfo_encode(series, &bytes);
-    result = buffer_check(&bytes, err);
-    copy = result ? (struct slice){ 0 } : arena_copy(&reading->arena, buffer_slice(&bytes), err);
-    buffer_done(&bytes);
-    return copy.ptr ? seriesinfo_decode(copy, &reading->arena, &shape->info, err) : -1;
-}
-
-/* What a day gave is named and added to the profile. */
-static int add_day(struct reading *reading, struct error *err)
-{
-    struct rollup rollup;
-    struct builder_import *import;
-    struct tables tables;
-    struct arena arena;
-    int64_t values[PROFILE_MAX_TYPES];
-    uint32_t n_missing;
-    int result;
-
-    arena_init(&arena, reading->limits->max_memory_bytes);
-    result = rollup_builder_finish(&reading->sums, &arena, &rollup, err);
-    if (!result) {
-        uint32_t skip = rollup.n_stacks && !rollup.stacks[0];
-
-        result = names_load(reading->names, rollup.stacks + skip, rollup.n_stacks - skip, NULL, 0, &arena, &tables,
-                            &n_missing, err);
-        import = result ? NULL : builder_import_new(reading->builder, &tables);
-        for (uint32_t i = 0; i < rollup.n_stacks && import; i++) {
-            for (uint32_t type = 0; type < rollup.n_types; type++)
-                values[type] = rollup.sums[(size_t)type * rollup.n_stacks + i];
-            builder_sample(reading->builder, builder_import_stack(import, skip ? i : i + 1), 0, 0, values, 0);
-        }
-        builder_import_free(import);
-    }
-    arena_done(&arena);
-    return result;
-}
-
-static int take_names(void *context, struct names *names, struct error *err)
-{
-    struct reading *reading = context;
-    int result = 0;
-
-    if (reading->names && reading->sums.n_rows)
-        result = add_day(reading, err);
-    rollup_builder_clear(&reading->sums, 1 << 20);
-    reading->names = names;
-    return result;
-}
-
-static int take_row(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
-{
-    struct reading *reading = context;
-    int64_t end_ns;
-
-    if (!hash_equal(shape_hash(series), reading->shape->hash))
-        return 0;
-    if (__builtin_add_overflow(row->start_ns, MAX(row->duration_ns, 0), &end_ns))
-        end_ns = INT64_MAX;
-    reading->first_ns = MIN(reading->first_ns, row->start_ns);
-    reading->last_ns = MAX(reading->last_ns, end_ns);
-    return rollup_builder_add(&reading->sums, 0, row, err);
-}
-
-static int read_shape(struct reading *reading, struct store *store, const struct store_query *query, struct error *err)
-{
-    const struct seriesinfo *info = &reading->shape->info;
-    struct store_sink sink = { reading, take_names, take_row };
-    struct profile *profile = builder_profile(reading->builder);
-
-    for (uint32_t i = 0; i < info->n_types && i < PROFILE_MAX_TYPES; i++)
-        builder_type(reading->builder,
-                     (struct value_type){ .type = builder_string(reading->builder, info->types[i].type),
-                                          .unit = builder_string(reading->builder, info->types[i].unit),
-                                          .nature = info->types[i].nature,
-                                          .temporality = info->types[i].temporality });
-    profile->period_type.type = builder_string(reading->builder, info->period_type);
-    profile->period_type.unit = builder_string(reading->builder, info->period_unit);
-    reading->first_ns = INT64_MAX;
-    reading->last_ns = INT64_MIN;
-    rollup_builder_restart(&reading->sums, info->n_types, 1 << 20);
-    if (store_scan(store, query, &sink, err) < 0)
-        return -1;
-    if (reading->first_ns > reading->last_ns)
-        return 0; /* no row was left */
-    profile->start_ns = reading->first_ns;
-    if (__builtin_sub_overflow(reading->last_ns, reading->first_ns, &profile->duration_ns))
-        profile->duration_ns = INT64_MAX;
-    return 0;
-}
-
-int store_read(struct store *store, const struct store_query *query, struct batch *batch, struct error *err)
-{
-    struct builder_options options = { .limits = batch->limits };
-    struct reading reading = { .limits = &batch->limits };
-    int result;
-
-    arena_init(&reading.arena, batch->limits.max_memory_bytes);
-    rollup_builder_init(&reading.sums, 0);
-    result = builder_new(&options, &reading.builder, err);
-    if (!result)
-        result = store_each_series(store, query, note_shape, &reading, err);
-    for (size_t i = 0; i < reading.shapes.n && !result; i++) {
-        reading.shape = &reading.shapes.items[i];
-        result = read_shape(&reading, store, query, err);
-    }
-    if (!result)
-        result = builder_finish(reading.builder, batch, err);
-    builder_free(reading.builder);
-    rollup_builder_done(&reading.sums);
-    VEC_DONE(&reading.shapes);
-    arena_done(&reading.arena);
-    return result;
 }
 
 /* --- what there is --- */

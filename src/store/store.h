@@ -4,7 +4,7 @@
  * S1  Acknowledged means kept: when store_write returns 0, what its receipt counts as written survives the death of the
  *     process at once, and the loss of power as the sync mode says.
  * S2  A profile that carries an id (its own, or made from the upload's id and its place in the batch) is kept once,
- *     however often it is sent. Without an id every write adds.
+ *     however often it is sent, as long as anything of it is left. Without an id every write adds.
  * S3  A profile belongs to a range when the start of its window lies in [from, until).
  * S4  Tenants see only their own data; everything here is asked in the name of one.
  * S5  The store holds to its memory limit, and to nothing that grows with history.
@@ -13,6 +13,7 @@
 #pragma once
 
 #include "block/headrow.h"
+#include "block/part.h"
 #include "block/seriesinfo.h"
 #include "label/labelrules.h"
 #include "label/selector.h"
@@ -39,14 +40,17 @@ struct store_options {
     enum store_wal_sync wal_sync;
     uint64_t memory_limit_bytes; /* 0 = min(1 GiB, a quarter of the cgroup's or the machine's memory) */
     int64_t retention_ns;        /* 0 = 30 days */
-    uint64_t retention_bytes;    /* 0 = 80 % of the disk */
+    uint64_t retention_bytes;    /* 0 = 80 % of the disk, and less when others fill it: min_free_bytes stay free */
     uint64_t min_free_bytes;     /* below it writes are refused (ERR_FULL); 0 = 1 % of the disk, at most 1 GiB */
-    int64_t max_age_ns;          /* of the start of a window; 0 = the retention */
+    int64_t max_age_ns;          /* of the start of a window, at most the retention; 0 = the retention */
     int64_t max_ahead_ns;        /* 0 = 10 minutes */
     int64_t close_delay_ns;      /* an hour is closed this long after its end; 0 = 5 minutes */
-    double close_cpu_share;      /* of one core, for closing hours in the background; 0 = 0.25 */
-    struct label_limits labels;  /* zeros = the defaults */
-    uint32_t max_series;         /* per tenant and day; 0 = 20,000 */
+    /* An open hour is folded each five minutes if it has so many new rows (hour.h): quicker answers about the last hour,
+     * for about twice the bytes written to disk, and more memory. 0 = never. */
+    uint32_t fold_rows;
+    double close_cpu_share;                    /* of one core, for closing hours in the background; 0 = 0.25 */
+    struct label_limits labels;                /* zeros = the defaults */
+    uint32_t max_series;                       /* per tenant and day; 0 = 20,000 */
     const struct store_tenant_limits *tenants; /* exceptions; borrowed */
     uint32_t n_tenants;
 };
@@ -64,7 +68,7 @@ struct store_write {
 struct store_receipt {
     uint32_t n_written;
     uint32_t n_duplicate; /* ids that are there already */
-    uint32_t n_refused;   /* too old, too far ahead; `refusal` says why for the first */
+    uint32_t n_refused;   /* too old, too far ahead, no series left; `refusal` says why for the first */
     uint64_t n_samples;   /* rows written, after adding up equal ones */
     uint32_t n_series;    /* rows of series the profiles were split into */
     struct label_counts labels;
@@ -75,6 +79,10 @@ struct store_query {
     struct slice tenant;             /* empty = STORE_TENANT_DEFAULT */
     const struct selector *selector; /* NULL = everything */
     int64_t from_ns, until_ns;
+    /* For reading: leaves out the series for which this is false, as if the selector did. Called for each series of a day
+     * that the selector does not leave out; may not call the store. NULL = all. */
+    bool (*wants)(void *context, const struct seriesinfo *series);
+    void *wants_context;
 };
 
 /* Takes the rows of a scan. Each function returns 0 to go on, -1 with an error to stop. */
@@ -85,6 +93,45 @@ struct store_sink {
     /* A row, cut to the samples that match. Rows come hour by hour, and of an hour those of a series together, once for
      * each closing and head that it has. Valid during the call. */
     int (*row)(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err);
+};
+
+/* Sums by stack of some rows: of one series, or of all series of one group. The rows' windows start in
+ * [start_ns, start_ns + length_ns). */
+struct store_sums {
+    const struct seriesinfo *series; /* or any of the group: all have the same service, name and types */
+    bool is_group;
+    int64_t start_ns, length_ns;
+    uint64_t n_rows;
+    int64_t duration_ns; /* of the rows together */
+    uint32_t n_types, n_stacks, stride;
+    const uint32_t *stacks; /* [n_stacks], never falling; a stack may come several times in a row */
+    const int64_t *sums;    /* sums[type * stride + i] */
+};
+
+struct store_sum_sink {
+    void *context;
+    /* As in store_sink. */
+    int (*names)(void *context, struct names *names, struct error *err);
+    int (*sums)(void *context, const struct store_sums *sums, struct error *err);
+};
+
+/* When rows of a series were written and what they come to in all: those that start in the range and match. */
+struct store_window_sink {
+    void *context;
+    /* Valid during the call; the rows are in order of their starts. A series comes several times. */
+    int (*windows)(void *context, const struct seriesinfo *series, const struct windows *windows, struct error *err);
+    /* Starts, durations and totals will do, and are quicker to read: the other columns may be NULL. */
+    bool is_brief;
+};
+
+/* What an answer was made from, for whoever wants to know why it took so long. */
+struct store_reads {
+    uint64_t n_hours;  /* roll-ups of an hour of a group */
+    uint64_t n_slots;  /* roll-ups of five minutes of a group */
+    uint64_t n_series; /* sums of a series over a part */
+    uint64_t n_rows;   /* single rows, from parts and heads */
+    uint64_t n_parts;  /* windows of a series over a part */
+    uint64_t n_bytes;  /* of the values of roll-ups and sums */
 };
 
 struct store_keep {
@@ -103,7 +150,8 @@ struct store_usage {
 /* What `hearth stats` shows: numbers of all tenants together, as far as they can be read. */
 struct store_stats {
     uint32_t n_days, n_open_days, n_quarantined;
-    uint64_t disk_bytes;  /* all files under the data directory */
+    uint64_t quarantine_bytes;
+    uint64_t disk_bytes;  /* all files under the data directory, also those set aside */
     uint64_t index_bytes; /* files of the index families */
     uint64_t head_bytes;
     uint64_t block_bytes;
@@ -111,7 +159,7 @@ struct store_stats {
     struct store_usage dictionary[8]; /* by enum chunk_kind: entries, and bytes of the chunks before compression */
     struct store_usage series, profile_ids, windows, sums, samples, slot_rollups, hour_rollups, spans, tombstones;
     struct store_usage head_rows;
-    uint64_t n_rows;    /* profiles of series, open and closed */
+    uint64_t n_rows;    /* open and closed: a profile is a row of each series that it was split into */
     uint64_t n_samples; /* open and closed */
     uint64_t n_closed_samples;
     uint64_t written_bytes;    /* to disk, ever, as far as the days that are still there know */
@@ -140,6 +188,10 @@ struct store_ops {
     int (*write)(struct store *store, const struct store_write *write, struct store_receipt *ret_receipt,
                  struct error *err);
     int (*scan)(struct store *store, const struct store_query *query, const struct store_sink *sink, struct error *err);
+    int (*sum)(struct store *store, const struct store_query *query, int64_t step_ns, const struct store_sum_sink *sink,
+               struct store_reads *reads, struct error *err);
+    int (*windows)(struct store *store, const struct store_query *query, const struct store_window_sink *sink,
+                   struct store_reads *reads, struct error *err);
     int (*each_series)(struct store *store, const struct store_query *query,
                        int (*visit)(void *context, const struct seriesinfo *series, struct error *err), void *context,
                        struct error *err);
@@ -164,22 +216,33 @@ struct store {
     const struct store_ops *ops;
 };
 
-/* Opens the embedded store (rocks.h). Errors: ERR_BUSY naming the process that has it, ERR_VERSION, ERR_IO, ERR_DENIED,
- * ... */
+/* Opens the embedded store (rocks.h). Errors: ERR_BUSY naming the process that has it, ERR_INVALID for options that
+ * contradict each other, ERR_VERSION, ERR_IO, ERR_DENIED, ... */
 MUST_CHECK int store_open(const struct store_options *options, struct store **ret_store, struct error *err);
 /* Ends background work, syncs, closes. Accepts NULL. Thread: the owner, when nobody else uses the store. */
 void store_close(struct store *store);
 void store_closep(struct store **store);
 
 /* Keeps what can be kept of a batch. 0 when at least one profile was written or is a duplicate, or the batch is empty;
- * then the receipt says what became of each. -1 when nothing is certain: ERR_INVALID (all refused, a bad tenant name),
- * ERR_FULL (no room on disk), ERR_BUSY, ERR_LIMIT, ERR_MEMORY, ERR_IO; trying again with the same ids is safe. */
+ * then the receipt says what became of each. -1 when nothing is certain: ERR_INVALID (all refused for their time, a bad
+ * tenant name), ERR_LIMIT (all refused for the number of series), ERR_FULL (no room on disk), ERR_BUSY, ERR_MEMORY,
+ * ERR_IO; trying again with the same ids is safe. */
 MUST_CHECK int store_write(struct store *store, const struct store_write *write, struct store_receipt *ret_receipt,
                            struct error *err);
 
 /* Gives all matching rows to the sink. Damaged ones are skipped, counted and logged. */
 MUST_CHECK int store_scan(struct store *store, const struct store_query *query, const struct store_sink *sink,
                           struct error *err);
+
+/* Gives sums by stack to the sink which together are those of all matching rows, each once: from roll-ups where whole
+ * hours or slots of five minutes lie in the range and the selector takes a group whole, else from the sums of series,
+ * else from rows. None of them crosses a multiple of `step_ns`; 0 = no such limit. `reads` is added to. */
+MUST_CHECK int store_sum(struct store *store, const struct store_query *query, int64_t step_ns,
+                         const struct store_sum_sink *sink, struct store_reads *reads, struct error *err);
+
+/* Gives the windows of all matching rows to the sink, each once. `reads` is added to. */
+MUST_CHECK int store_windows(struct store *store, const struct store_query *query, const struct store_window_sink *sink,
+                             struct store_reads *reads, struct error *err);
 
 /* The series that have rows in the range (to the day: a series of a day in the range is given), each once per shape.
  * The visitor may not call the store. */
@@ -216,8 +279,10 @@ MUST_CHECK int store_backup(struct store *store, const char *path, uint64_t *ret
 MUST_CHECK int store_verify(struct store *store, struct store_verify *verify, struct error *err);
 MUST_CHECK int store_stats(struct store *store, struct store_stats *ret_stats, struct error *err);
 
-/* All matching rows added up to one batch: a profile for each shape of types. Exact and slow: for exports, tests and
- * small ranges. `batch` is initialised and empty; its limits hold. */
+/* All matching rows added up to one batch: a profile for each shape of types. Samples have their links and labels: those of
+ * their own, of their row, and of their series as far as they tell it from the others; what all series share are the labels
+ * of the profile's resource. Exact and slow: for exports, tests and small ranges. `batch` is initialised and empty; its
+ * limits hold. */
 MUST_CHECK int store_read(struct store *store, const struct store_query *query, struct batch *batch, struct error *err);
 
 /* What can be asked of labels: names, or values of one, sorted and unique, from `arena`; those of series and of

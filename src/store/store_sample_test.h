@@ -409,7 +409,28 @@ static inline void store_sample_print_types(const struct profile *profile, struc
                       SLICE_ARG(tables_string(profile->tables, profile->types[i].unit)));
 }
 
-/* One line for each stack of each profile, in front of it the types unless they are the usual ones; sorted. */
+/* What all samples with the stack of sample `k` have of a type, which is the first of them. */
+static inline int64_t store_sample_stack_sum(const struct profile *profile, uint32_t k, uint32_t type)
+{
+    uint64_t saturated = 0;
+    int64_t sum = 0;
+
+    for (uint32_t i = k; i < profile->n_samples; i++)
+        if (profile->stacks[i] == profile->stacks[k])
+            sum = value_add(sum, profile_values(profile, type)[i], &saturated);
+    return sum;
+}
+
+static inline bool store_sample_is_first_of_stack(const struct profile *profile, uint32_t k)
+{
+    for (uint32_t i = 0; i < k; i++)
+        if (profile->stacks[i] == profile->stacks[k])
+            return false;
+    return true;
+}
+
+/* One line for each stack of each profile, whatever its labels, in front of it the types unless they are the usual ones;
+ * sorted. */
 static inline void store_sample_print_sums(const struct batch *batch, struct buffer *out)
 {
     for (uint32_t i = 0; i < batch->n_profiles; i++) {
@@ -419,11 +440,13 @@ static inline void store_sample_print_sums(const struct batch *batch, struct buf
         buffer_init(&types, 0);
         store_sample_print_types(profile, &types);
         for (uint32_t k = 0; k < profile->n_samples; k++) {
+            if (!store_sample_is_first_of_stack(profile, k))
+                continue;
             if (!slice_is(buffer_slice(&types), STORE_SAMPLE_TYPES))
                 buffer_printf(out, "[%.*s] ", SLICE_ARG(buffer_slice(&types)));
             store_sample_print_stack(profile->tables, profile->stacks[k], false, out);
             for (uint32_t type = 0; type < profile->n_types; type++)
-                buffer_printf(out, " %lld", (long long)profile_values(profile, type)[k]);
+                buffer_printf(out, " %lld", (long long)store_sample_stack_sum(profile, k, type));
             buffer_append_byte(out, '\n');
         }
         buffer_done(&types);

@@ -8,7 +8,7 @@ const struct metric_spec storemetrics_specs[STOREMETRICS] = {
     [STOREMETRIC_DUPLICATES] = { "hearth_store_profiles_duplicate", METRIC_COUNTER, NULL,
                                  "Profiles sent again under an id that is there already." },
     [STOREMETRIC_REFUSED] = { "hearth_store_profiles_refused", METRIC_COUNTER, NULL,
-                              "Profiles that start too long ago or too far ahead." },
+                              "Profiles that start too long ago or too far ahead, or that no series is left for." },
     [STOREMETRIC_FAILED_WRITES] = { "hearth_store_writes_failed", METRIC_COUNTER, NULL,
                                     "Writes that were not acknowledged: disk full, input/output error, limits." },
     [STOREMETRIC_NAMES_REPAIRED] = { "hearth_store_label_names_repaired", METRIC_COUNTER, NULL,

@@ -2,6 +2,7 @@
 #include "store/verify.h"
 
 #include "base/fs.h"
+#include "block/idrecord.h"
 #include "store/verify_internal.h"
 
 #include <stdio.h>
@@ -324,18 +325,26 @@ static int check_index_value(struct verify_run *run, const struct verify_walk *w
 {
     struct slice key = verify_walk_key(walk), value = verify_walk_value(walk);
     struct tombstone tombstone;
+    struct idrecord record;
     struct error damage;
     uint32_t id, number;
 
     run->verify->n_values++;
+    arena_reset(&run->arena);
     switch (key.ptr[0]) {
     case 'g':
         if (key.len != 5 || value.len != 4)
             return reject(walk, "the generation of a dictionary is damaged", err);
         break;
     case 'i':
-        if (key.len != 21 || value.len != 0)
+        if (key.len != 21)
             return reject(walk, "a profile id is damaged", err);
+        if (value.len && idrecord_decode(value, &run->arena, &record, &damage) < 0) {
+            if (damage.code != ERR_MEMORY)
+                return reject(walk, damage.text, err);
+            *err = damage;
+            return -1;
+        }
         break;
     case 'm':
         if ((slice_is(key, "msequence") && value.len != 4) || (slice_is(key, "mwritten") && value.len != 8))
@@ -407,6 +416,8 @@ static int check_foreign_rows(struct verify_run *run, const struct day_head *hea
 /* How many bytes of a key of the block family lead to values that were checked; 0 = none. */
 static size_t checked_prefix(const struct verify_run *run, struct slice key)
 {
+    if (slice_starts_with(key, SLICE(STOREKEY_COPY)))
+        return 1;
     if (key.len < 2 || key.ptr[0] < 0 || key.ptr[0] > 23)
         return 0;
     if (key.ptr[1] == 'c')

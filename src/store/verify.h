@@ -26,12 +26,7 @@
  * the day must be open for writing. 0 when the check was done, whatever it found.
  *
  * A day with files that RocksDB itself cannot read is one of n_bad_days: nothing of it is set aside, since what is
- * unreadable can neither be read nor deleted; verify_salvage is for that.
+ * unreadable can neither be read nor deleted; salvage.h is for that.
  *
  * Errors: ERR_IO, ERR_FULL, ERR_MEMORY. Thread: any; writing may go on. */
 MUST_CHECK int verify_day(struct day *day, const char *quarantine_dir, struct store_verify *verify, struct error *err);
-
-/* Copies all that can be read of the day to a new database at `path`, which must not exist, and syncs it. What belongs
- * to lost values is copied, too: verify_day finds and mends it. `*ret_n_values` is how many were copied. Errors:
- * ERR_IO, ERR_FULL, ERR_EXISTS, ERR_MEMORY. Thread: any; nobody may write to the day. */
-MUST_CHECK int verify_salvage(struct day *day, const char *path, uint64_t *ret_n_values, struct error *err);

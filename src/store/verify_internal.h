@@ -2,7 +2,7 @@
 /* What the files of verify share.
  *
  *     verify.c           a whole day: tenants, markers, open hours, what belongs to nobody
- *     verify_walk.c      walking keys past damage; telling; setting aside; copying out
+ *     verify_walk.c      walking keys past damage; telling; setting aside
  *     verify_names.c     the dictionary and the series of a tenant
  *     verify_blocks.c    the closed hours of a tenant */
 #pragma once
@@ -96,13 +96,13 @@ MUST_CHECK int verify_apply(struct verify_run *run, struct error *err);
 
 /* Keys of a family that begin with a prefix, rising. Where RocksDB cannot read on, that is told, and the walk goes on
  * at the next key that can be reached. */
-#define VERIFY_KEY_BYTES 40
+#define VERIFY_KEY_BYTES KV_PASS_KEY_BYTES
 struct verify_walk {
     struct verify_run *run;
     struct kv_iterator *iterator;
     uint32_t family;
     char last[VERIFY_KEY_BYTES]; /* the key before, or where the walk began */
-    size_t last_len, prefix_len;
+    size_t last_len;
     bool is_valid;
 };
 /* Stands on the first key. Errors: those of kv.h but damage. */

@@ -396,6 +396,26 @@ static int add_series(struct verify_run *run, uint32_t id, const struct seriesin
     return 0;
 }
 
+/* A series that is damaged in the index: its copy takes its place, if that can be read. */
+static int use_copy(struct verify_run *run, uint32_t id, struct error *err)
+{
+    struct storekey key = storekey_series(run->tenant.id, id), copy = storekey_copy(&key);
+    struct seriesinfo info;
+    struct error damage;
+    bool is_found;
+
+    if (!run->verify->is_repairing)
+        return 0;
+    buffer_clear(&run->scratch);
+    if (kv_get(run->day->kv, run->day->block_family, storekey_slice(&copy), &run->scratch, &is_found, &damage) < 0)
+        is_found = false;
+    arena_reset(&run->arena);
+    if (!is_found || seriesinfo_decode(buffer_slice(&run->scratch), &run->arena, &info, &damage) < 0)
+        return 0;
+    verify_replace(run, KV_DEFAULT, storekey_slice(&key), buffer_slice(&run->scratch));
+    return add_series(run, id, &info, err);
+}
+
 static int check_series(struct verify_run *run, const struct verify_walk *walk, struct error *err)
 {
     struct seriesinfo info;
@@ -416,7 +436,9 @@ static int check_series(struct verify_run *run, const struct verify_walk *walk, 
     if (!is_certain)
         return 0;
     verify_mended(run);
-    return verify_set_aside(run, KV_DEFAULT, verify_walk_key(walk), verify_walk_value(walk), err);
+    if (verify_set_aside(run, KV_DEFAULT, verify_walk_key(walk), verify_walk_value(walk), err) < 0)
+        return -1;
+    return id ? use_copy(run, id, err) : 0;
 }
 
 static int check_all_series(struct verify_run *run, struct error *err)
@@ -460,8 +482,9 @@ static void find_next_ids(struct verify_run *run, uint32_t ret_next_ids[static C
     memset(ret_next_ids, 0, CHUNK_KINDS * sizeof(*ret_next_ids));
     LOCK_SCOPE(&day->lock);
     for (size_t i = 0; i < day->tenants.n; i++)
-        if (day->tenants.items[i].id == run->tenant.id && day->tenants.items[i].is_loaded)
-            memcpy(ret_next_ids, day->tenants.items[i].dictionary.next_ids, CHUNK_KINDS * sizeof(*ret_next_ids));
+        if (day->tenants.items[i].id == run->tenant.id && day->tenants.items[i].loaded)
+            memcpy(ret_next_ids, day->tenants.items[i].loaded->dictionary.next_ids,
+                   CHUNK_KINDS * sizeof(*ret_next_ids));
 }
 
 static int replace_lost(struct verify_run *run, const uint32_t *next_ids, struct error *err)

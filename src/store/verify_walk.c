@@ -12,7 +12,6 @@ enum {
     MAX_LINES = 50,          /* that are told of one day */
     MAX_ASIDE_FILES = 1000,  /* of one day */
     REPAIRS_BYTES = 4 << 20, /* of keys, before they are written */
-    SALVAGE_BATCH_BYTES = 1 << 20,
 };
 
 /* --- telling --- */
@@ -152,49 +151,26 @@ static void remember(struct verify_walk *walk, struct slice key)
     memcpy(walk->last, key.ptr, walk->last_len);
 }
 
-/* Adds 2^power to `place` as one large number, without touching the prefix; false if it would. */
-static bool add_power(char *place, size_t prefix_len, unsigned power)
+/* The key before, in hexadecimal digits. */
+static const char *hex_key(const struct verify_walk *walk, char ret_text[static 2 * VERIFY_KEY_BYTES + 1])
 {
-    size_t at = VERIFY_KEY_BYTES - 1 - power / 8;
-    unsigned carry = 1u << power % 8;
-
-    for (; carry; at--) {
-        unsigned sum;
-
-        if (at < prefix_len || at >= VERIFY_KEY_BYTES)
-            return false;
-        sum = (uint8_t)place[at] + carry;
-        place[at] = (char)sum;
-        carry = sum >> 8;
-    }
-    return true;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < walk->last_len; i++)
+        snprintf(ret_text + 2 * i, 3, "%02x", (uint8_t)walk->last[i]);
+    return ret_text;
 }
 
-/* Behind what cannot be read: tries keys further and further away, each time twice as far. So at most as much is passed
- * by as could not be read. */
+/* Behind what cannot be read. */
 static int pass_damage(struct verify_walk *walk, struct error *err)
 {
     struct error damage = *err;
+    char text[2 * VERIFY_KEY_BYTES + 1];
 
-    for (unsigned power = 0; power < 8 * VERIFY_KEY_BYTES; power++) {
-        char place[VERIFY_KEY_BYTES] = { 0 };
-
-        memcpy(place, walk->last, walk->last_len);
-        if (!add_power(place, walk->prefix_len, power))
-            break;
-        kv_iterator_seek(walk->iterator, slice_of(place, sizeof(place)));
-        if (kv_iterator_is_valid(walk->iterator)) {
-            walk->is_valid = true;
-            break;
-        }
-        if (kv_iterator_check(walk->iterator, err) == 0)
-            break;
-        if (err->code != ERR_CORRUPT)
-            return -1;
-    }
+    if (kv_iterator_pass_damage(walk->iterator, slice_of(walk->last, walk->last_len), &walk->is_valid, err) < 0)
+        return -1;
     walk->run->is_unreadable = true;
-    verify_find(walk->run, "%s of '%s' cannot be read: %s", walk->is_valid ? "a stretch" : "the rest",
-                kv_family_name(walk->run->day->kv, walk->family), damage.text);
+    verify_find(walk->run, "%s of '%s' cannot be read, behind key %s: %s", walk->is_valid ? "a stretch" : "the rest",
+                kv_family_name(walk->run->day->kv, walk->family), hex_key(walk, text), damage.text);
     return 0;
 }
 
@@ -213,7 +189,7 @@ static int settle(struct verify_walk *walk, struct error *err)
 int verify_walk_open(struct verify_walk *walk, struct verify_run *run, uint32_t family, struct slice prefix,
                      struct error *err)
 {
-    *walk = (struct verify_walk){ .run = run, .family = family, .prefix_len = prefix.len };
+    *walk = (struct verify_walk){ .run = run, .family = family };
     remember(walk, prefix);
     if (kv_iterator_new(run->day->kv, family, run->view.snapshot, prefix, true, &walk->iterator, err) < 0)
         return -1;
@@ -237,70 +213,4 @@ void verify_walk_close(struct verify_walk *walk)
 {
     kv_iterator_free(TAKE(walk->iterator));
     walk->is_valid = false;
-}
-
-/* --- copying out --- */
-
-static int copy_family(struct verify_run *run, uint32_t family, struct kv *to, uint32_t to_family,
-                       struct kv_batch *batch, uint64_t *n_values, struct error *err)
-{
-    struct verify_walk walk;
-    int result = verify_walk_open(&walk, run, family, SLICE(""), err);
-
-    while (!result && walk.is_valid) {
-        kv_batch_put(batch, to, to_family, verify_walk_key(&walk), verify_walk_value(&walk));
-        (*n_values)++;
-        if (kv_batch_bytes(batch) > SALVAGE_BATCH_BYTES) {
-            result = kv_write(to, batch, false, err);
-            kv_batch_clear(batch);
-        }
-        if (!result)
-            result = verify_walk_next(&walk, err);
-    }
-    verify_walk_close(&walk);
-    return result;
-}
-
-static int copy_families(struct verify_run *run, struct kv *to, uint64_t *n_values, struct error *err)
-{
-    struct kv *from = run->day->kv;
-    struct kv_batch *batch;
-    int result = 0;
-
-    if (kv_batch_new(&batch, err) < 0)
-        return -1;
-    for (uint32_t family = 0; family < kv_families(from) && !result; family++) {
-        const char *name = kv_family_name(from, family);
-        uint32_t to_family;
-
-        if (!name)
-            continue;
-        to_family = kv_family_find(to, name);
-        if (to_family == KV_NO_FAMILY)
-            result = kv_family_create(to, name, &to_family, err);
-        if (!result)
-            result = copy_family(run, family, to, to_family, batch, n_values, err);
-    }
-    if (!result)
-        result = kv_write(to, batch, true, err);
-    kv_batch_free(batch);
-    return result < 0 ? result : kv_flush(to, KV_NO_FAMILY, err);
-}
-
-int verify_salvage(struct day *day, const char *path, uint64_t *ret_n_values, struct error *err)
-{
-    struct kv_options options = { .mode = KV_WRITE, .memtable_bytes = day->context->memtable_bytes };
-    struct store_verify nobody = { 0 };
-    struct verify_run run = { .day = day, .verify = &nobody, .aside_fd = -1 };
-    AUTO(kv_closep) struct kv *to = NULL;
-    uint64_t n_values = 0;
-    struct stat info;
-
-    if (fs_stat(path, &info, err) == 0)
-        return error_set(err, ERR_EXISTS, "copying day %s to '%s': there is something already", day->name, path);
-    if (err->code != ERR_NOT_FOUND || kv_open(day->context->kv, path, &options, &to, err) < 0 ||
-        copy_families(&run, to, &n_values, err) < 0)
-        return error_wrap(err, "copying what can be read of day %s", day->name);
-    *ret_n_values = n_values;
-    return 0;
 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/dayread.h"
+
+static void begin_reading(struct day_context *context)
+{
+    uint64_t ticket;
+
+    LOCK_SCOPE(&context->readers_lock);
+    ticket = context->readers_came++;
+    while (context->n_readers >= DAY_MAX_READERS || context->readers_went_in != ticket)
+        lock_condition_wait(&context->readers_left, &context->readers_lock);
+    context->readers_went_in++;
+    context->n_readers++;
+    lock_condition_wake_all(&context->readers_left);
+}
+
+static void end_reading(struct day_context *context)
+{
+    LOCK_SCOPE(&context->readers_lock);
+    context->n_readers--;
+    lock_condition_wake_all(&context->readers_left);
+}
+
+static bool has_waiting(struct day_context *context)
+{
+    LOCK_SCOPE(&context->readers_lock);
+    return context->readers_came != context->readers_went_in;
+}
+
+void dayread_make_way(struct dayread *read)
+{
+    if (!has_waiting(read->context))
+        return;
+    end_reading(read->context);
+    begin_reading(read->context);
+}
+
+int dayread_open(struct dayread *read, struct day *day, struct slice tenant, const struct store_query *query,
+                 struct error *err)
+{
+    read->tenant = day_find_tenant(day, tenant);
+    if (!read->tenant)
+        return 0;
+    read->context = day->context;
+    begin_reading(read->context);
+    if (day_view_open(day, read->tenant, &read->view, err) < 0)
+        return -1;
+    return rowfilter_new(&read->view, read->tenant, query, &read->filter, err);
+}
+
+int dayread_open_living(struct dayread *read, struct day *day, uint32_t tenant, int64_t from_ns, int64_t until_ns,
+                        struct error *err)
+{
+    read->tenant = tenant;
+    read->context = day->context;
+    begin_reading(read->context);
+    if (day_view_open(day, tenant, &read->view, err) < 0)
+        return -1;
+    return rowfilter_new_ranges(&read->view, tenant, NULL, 0, from_ns, until_ns, &read->filter, err);
+}
+
+void dayread_close(struct dayread *read)
+{
+    rowfilter_free(read->filter);
+    day_view_close(&read->view);
+    if (read->context)
+        end_reading(read->context);
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reading sums by stack of a day, from the smallest values that hold them: roll-ups of groups, sums of series, rows.
+ *
+ * Hour by hour, closing by closing, group by group:
+ *
+ *     the hour lies in the range, and the selector takes all series of the group    the roll-up of the hour
+ *     part of the hour does                                                         roll-ups of five minutes, and rows at the edges
+ *     the selector takes some series of the group                                   whole hours: their sums; else rows
+ *     labels of rows or samples decide, or deletions are not applied yet            rows
+ *
+ * A group of few rows has no roll-ups of five minutes, one with a single series none of the hour (closing.c): its rows, or
+ * the sums of that series, are as quick to read. So do they answer where a roll-up is damaged. */
+#pragma once
+
+#include "store/day.h"
+
+/* store_sum of one day. Errors: those of the sink, ERR_MEMORY, ERR_LIMIT, ERR_IO. */
+MUST_CHECK int sumscan_day(struct day *day, const struct store_query *query, int64_t step_ns,
+                           const struct store_sum_sink *sink, struct store_reads *reads, struct error *err);

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/windowscan.h"
+
+#include "block/part.h"
+#include "block/storekey.h"
+#include "store/dayread.h"
+#include "store/rowstream.h"
+
+struct windowscan {
+    struct dayread read;
+    int64_t from_ns, until_ns;
+    const struct store_window_sink *sink;
+    struct store_reads *reads;
+    struct unpacker *unpacker;
+    struct arena arena; /* of one part */
+    const struct rowfilter_group *groups;
+    bool is_clean;   /* deletions are applied in the closing at hand */
+    bool takes_rows; /* of the closing at hand, rows are wanted as well */
+};
+
+/* --- rows --- */
+
+/* What one row comes to, saturating. */
+static int64_t total_of(const struct headrow *row, uint32_t type)
+{
+    int64_t total = 0;
+
+    for (uint32_t i = 0; i < row->n_samples; i++)
+        if (__builtin_add_overflow(total, row->values[(size_t)type * row->stride + i], &total))
+            return row->values[(size_t)type * row->stride + i] < 0 ? INT64_MIN : INT64_MAX;
+    return total;
+}
+
+static int give_row(struct windowscan *scan, const struct rowstream_item *item, struct error *err)
+{
+    const struct headrow *row = &item->row;
+    int64_t totals[PROFILE_MAX_TYPES];
+    struct windows windows = { .n_types = row->n_types,
+                               .n_rows = 1,
+                               .starts_ns = &(int64_t){ row->start_ns },
+                               .durations_ns = &(int64_t){ row->duration_ns },
+                               .sequences = &(uint32_t){ row->sequence },
+                               .label_sets = &(uint32_t){ row->label_set },
+                               .periods = &(int64_t){ row->period },
+                               .sample_counts = &(uint32_t){ row->n_samples },
+                               .totals = totals };
+    const struct seriesinfo *series;
+
+    if (rowfilter_series(scan->read.filter, item->series, &series, err) < 0)
+        return -1;
+    if (!series)
+        return 0;
+    for (uint32_t type = 0; type < row->n_types; type++)
+        totals[type] = total_of(row, type);
+    scan->reads->n_rows++;
+    return scan->sink->windows(scan->sink->context, series, &windows, err);
+}
+
+static int give_rows(struct windowscan *scan, struct rowstream *take_stream, struct error *err)
+{
+    AUTO(rowstream_freep) struct rowstream *stream = take_stream;
+    struct rowstream_item *item = rowstream_item(stream);
+    bool has, keeps;
+
+    for (;;) {
+        if (rowstream_next(stream, &has, err) < 0)
+            return -1;
+        if (!has)
+            return 0;
+        if (rowfilter_apply(scan->read.filter, item->series, &item->row, &keeps, err) < 0 ||
+            (keeps && give_row(scan, item, err) < 0))
+            return -1;
+    }
+}
+
+/* --- parts --- */
+
+/* Whether windows alone answer for the series; false in `*ret_is_wanted` if it is not asked for. */
+static bool is_enough(const struct windowscan *scan, uint32_t series, bool *ret_is_wanted)
+{
+    bool is_whole;
+    uint32_t group = rowfilter_group_of(scan->read.filter, series, &is_whole);
+
+    *ret_is_wanted = group != UINT32_MAX;
+    return *ret_is_wanted && is_whole && (scan->is_clean || !scan->groups[group].has_others);
+}
+
+static bool wants_rows(void *context, uint32_t tenant, uint32_t series)
+{
+    bool is_wanted, is_windows = is_enough(context, series, &is_wanted);
+
+    return is_wanted && !is_windows;
+}
+
+static bool wants_any(void *context, uint32_t tenant, uint32_t series)
+{
+    const struct windowscan *scan = context;
+
+    return rowfilter_wants(scan->read.filter, series);
+}
+
+/* Leaves out the rows that do not start in the range; there may be none left. */
+static void cut(struct windowscan *scan, struct windows *windows)
+{
+    uint32_t first = 0, end = windows->n_rows;
+
+    while (first < end && windows->starts_ns[first] < scan->from_ns)
+        first++;
+    while (end > first && windows->starts_ns[end - 1] >= scan->until_ns)
+        end--;
+    if (end - first < windows->n_rows)
+        for (uint32_t type = 0; type < windows->n_types; type++)
+            memmove(windows->totals + (size_t)type * (end - first),
+                    windows->totals + (size_t)type * windows->n_rows + first, (end - first) * sizeof(*windows->totals));
+    windows->starts_ns += first;
+    windows->durations_ns += first;
+    windows->n_rows = end - first;
+    if (scan->sink->is_brief)
+        return;
+    windows->sequences += first;
+    windows->label_sets += first;
+    windows->periods += first;
+    windows->sample_counts += first;
+}
+
+static int give_part(struct windowscan *scan, uint32_t series_id, struct slice value, struct error *err)
+{
+    const struct seriesinfo *series;
+    struct windows windows;
+    int result;
+
+    arena_reset(&scan->arena);
+    result = scan->sink->is_brief ? windows_decode_brief(value, scan->unpacker, &scan->arena, &windows, err)
+                                  : windows_decode(value, scan->unpacker, &scan->arena, &windows, err);
+    if (result < 0) {
+        if (err->code != ERR_CORRUPT && err->code != ERR_VERSION)
+            return -1;
+        day_damage(scan->read.view.day, "windows", err);
+        return 0;
+    }
+    if (rowfilter_series(scan->read.filter, series_id, &series, err) < 0)
+        return -1;
+    if (!series || series->n_types != windows.n_types)
+        return 0; /* the record of the series is damaged, which was counted */
+    scan->reads->n_parts++;
+    scan->reads->n_bytes += value.len;
+    cut(scan, &windows);
+    return windows.n_rows ? scan->sink->windows(scan->sink->context, series, &windows, err) : 0;
+}
+
+/* Whether the iterator stands on a key, if need be on the first one behind damage, which is counted. */
+static int settle(struct windowscan *scan, struct kv_iterator *iterator, const struct storekey *last, bool *ret_has,
+                  struct error *err)
+{
+    *ret_has = kv_iterator_is_valid(iterator);
+    if (*ret_has || kv_iterator_check(iterator, err) == 0)
+        return 0;
+    if (err->code != ERR_CORRUPT)
+        return -1;
+    day_damage(scan->read.view.day, "windows", err);
+    return kv_iterator_pass_damage(iterator, storekey_slice(last), ret_has, err);
+}
+
+static int give_parts(struct windowscan *scan, const struct marker *marker, struct error *err)
+{
+    AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
+    const struct day_view *view = &scan->read.view;
+    struct storekey last = storekey_block(
+        (struct storekey_block){ .hour = marker->hour, .kind = STOREKEY_WINDOWS, .tenant = scan->read.tenant });
+
+    if (kv_iterator_new(view->day->kv, view->day->block_family, view->snapshot, slice_of(last.bytes, 6), false,
+                        &iterator, err) < 0)
+        return -1;
+    for (;; kv_iterator_next(iterator)) {
+        struct storekey_block key;
+        bool is_wanted, has;
+
+        if (settle(scan, iterator, &last, &has, err) < 0)
+            return -1;
+        if (!has)
+            return 0;
+        if (!storekey_parse_block(kv_iterator_key(iterator), &key))
+            continue;
+        last = storekey_block(key);
+        if (key.number != marker->number)
+            continue;
+        if (is_enough(scan, key.series, &is_wanted)) {
+            if (give_part(scan, key.series, kv_iterator_value(iterator), err) < 0)
+                return -1;
+        } else
+            scan->takes_rows |= is_wanted;
+    }
+}
+
+static int give_closing(struct windowscan *scan, const struct marker *marker, struct error *err)
+{
+    struct rowstream_filter filter = { .tenant = scan->read.tenant,
+                                       .from_ns = scan->from_ns,
+                                       .until_ns = scan->until_ns,
+                                       .wants = wants_rows,
+                                       .context = scan };
+    struct rowstream *stream;
+
+    scan->is_clean = day_view_is_clean(&scan->read.view, marker);
+    scan->takes_rows = false;
+    if (give_parts(scan, marker, err) < 0)
+        return -1;
+    if (!scan->takes_rows)
+        return 0;
+    if (rowstream_new_block(&scan->read.view, marker->hour, marker->number, &filter, &stream, err) < 0)
+        return -1;
+    return give_rows(scan, stream, err);
+}
+
+static int give_head(struct windowscan *scan, const struct day_head *head, struct error *err)
+{
+    struct rowstream_filter filter = { .tenant = scan->read.tenant,
+                                       .from_ns = scan->from_ns,
+                                       .until_ns = scan->until_ns,
+                                       .wants = wants_any,
+                                       .context = scan };
+    struct rowstream *stream;
+
+    if (rowstream_new_head(&scan->read.view, head, &filter, &stream, err) < 0)
+        return -1;
+    return give_rows(scan, stream, err);
+}
+
+static bool is_in_range(const struct windowscan *scan, uint8_t hour)
+{
+    int64_t hour_ns = scan->read.view.day->start_ns + hour * DAY_HOUR_NS;
+
+    return hour_ns < scan->until_ns && hour_ns + DAY_HOUR_NS > scan->from_ns;
+}
+
+static int give_day(struct windowscan *scan, struct error *err)
+{
+    const struct day_view *view = &scan->read.view;
+    size_t n_groups;
+
+    scan->groups = rowfilter_groups(scan->read.filter, &n_groups);
+    for (size_t i = 0; i < view->markers.n; i++)
+        if (is_in_range(scan, view->markers.items[i].hour)) {
+            if (give_closing(scan, &view->markers.items[i], err) < 0)
+                return -1;
+            dayread_make_way(&scan->read);
+        }
+    for (size_t i = 0; i < view->head_copies.n; i++)
+        if (is_in_range(scan, view->head_copies.items[i].hour) && give_head(scan, &view->head_copies.items[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+int windowscan_day(struct day *day, const struct store_query *query, const struct store_window_sink *sink,
+                   struct store_reads *reads, struct error *err)
+{
+    struct windowscan scan = { .from_ns = query->from_ns, .until_ns = query->until_ns, .sink = sink, .reads = reads };
+    int result;
+
+    arena_init(&scan.arena, 0);
+    result = dayread_open(&scan.read, day, query->tenant, query, err);
+    if (!result && scan.read.filter)
+        result = unpacker_new(&scan.unpacker, err);
+    if (!result && scan.read.filter)
+        result = give_day(&scan, err);
+    unpacker_free(scan.unpacker);
+    dayread_close(&scan.read);
+    arena_done(&scan.arena);
+    return result;
+}
