@@ -15,6 +15,7 @@ struct arguments {
     struct storm_config config;
     uint64_t backup;
     struct option_list damaged;
+    uint64_t min_percent;
     bool is_thorough;
     bool is_lossy;
 };
@@ -39,9 +40,16 @@ static const struct option_spec specs[] = {
     { "background", OPTION_BOOL, FIELD(arguments, config.has_background), "false", "The store's own thread." },
     { "wal-sync", OPTION_ENUM, FIELD(arguments, config.wal_sync), "1s", "As the store's.", .words = sync_words },
     { "memory-limit", OPTION_SIZE, FIELD(arguments, config.memory_limit_bytes), "64MiB", "As the store's." },
+    { "resent", OPTION_UINT, FIELD(arguments, config.resent), "3",
+      "Acknowledged writes that each writer sends again at the start." },
     { "min-free", OPTION_SIZE, FIELD(arguments, config.min_free_bytes), "0", "As the store's." },
+    { "crowd-tenants", OPTION_UINT, FIELD(arguments, config.crowd.tenants), "0", "Others that write, too." },
+    { "crowd-series", OPTION_UINT, FIELD(arguments, config.crowd.series), "1", "Of each.", .min = "1" },
+    { "crowd-label-bytes", OPTION_SIZE, FIELD(arguments, config.crowd.label_bytes), "0", "Of each series." },
     { "backup", OPTION_UINT, FIELD(arguments, backup), "0", "check: the directory is the backup of this number." },
     { "damaged", OPTION_LIST, FIELD(arguments, damaged), NULL, "check: days that were damaged on purpose." },
+    { "survivors", OPTION_UINT, FIELD(arguments, min_percent), "0",
+      "check: percent of the profiles in damaged days that must be there." },
     { "lossy", OPTION_BOOL, FIELD(arguments, is_lossy), "false", "check: what is missing was lost with the power." },
     { "thorough", OPTION_BOOL, FIELD(arguments, is_thorough), "false", "check: also after closing and compacting." },
 };
@@ -116,12 +124,13 @@ static int read_damage(const struct arguments *arguments, struct storm_damage *d
         if (clock_parse(slice_from(text), &damage->days_ns[damage->n++], &err) < 0)
             return fail("--damaged", &err);
     }
+    damage->min_percent = (uint32_t)arguments->min_percent;
     return 0;
 }
 
 static enum storm_status check(const struct arguments *arguments)
 {
-    struct store_options options = storm_run_options(&arguments->config);
+    struct store_options options;
     struct storm_damage damage = { 0 };
     struct storm_promise promise;
     struct store *store;
@@ -140,7 +149,7 @@ static enum storm_status check(const struct arguments *arguments)
     if (arguments->is_lossy)
         storm_promise_forgive(&promise);
     clock_fake_set(storm_profile_now(most));
-    options.retention_ns = promise.retention_ns;
+    options = storm_run_options(&arguments->config, promise.retention_ns);
     if (store_open(&options, &store, &err) < 0) {
         fail("opening", &err);
         storm_promise_done(&promise);

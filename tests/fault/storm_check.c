@@ -143,8 +143,48 @@ static struct slice row_endpoint(const struct waiting *row)
     return !row->has_endpoint ? SLICE("") : row->is_cart ? SLICE("/cart") : SLICE("/pay");
 }
 
-static int add_row(struct storm_found *found, const struct tables *tables, const struct waiting *row, bool is_missing,
-                   uint32_t n_stacks, uint32_t n_label_sets, struct error *err)
+/* What a salvage makes up for entries that are lost, and what stands for those that are missing: texts that say so, stacks
+ * without frames, frames without lines, functions without names, sets without labels. No writer makes such. */
+static bool is_lost_text(const struct tables *tables, uint32_t string)
+{
+    return slice_is(tables_string(tables, string), "[missing]");
+}
+
+static bool is_lost_frame(const struct tables *tables, const struct frame *frame)
+{
+    for (uint32_t i = 0; i < frame->n_lines; i++) {
+        uint32_t name = tables->functions[tables->lines[frame->first_line + i].function].name;
+
+        if (name == 0 || is_lost_text(tables, name))
+            return true;
+    }
+    return frame->n_lines == 0;
+}
+
+static bool is_lost_stack(const struct tables *tables, uint32_t stack)
+{
+    uint32_t depth;
+    const uint32_t *frames = tables_stack(tables, stack, &depth);
+
+    for (uint32_t i = 0; i < depth; i++)
+        if (is_lost_frame(tables, &tables->frames[frames[i]]))
+            return true;
+    return depth == 0;
+}
+
+static bool is_lost_set(const struct tables *tables, uint32_t set)
+{
+    uint32_t n;
+    const struct label *labels = tables_label_set(tables, set, &n);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (is_lost_text(tables, labels[i].key) || is_lost_text(tables, labels[i].text))
+            return true;
+    return set != 0 && n == 0;
+}
+
+static int add_row(struct storm_found *found, const struct tables *tables, const struct waiting *row, uint32_t n_stacks,
+                   uint32_t n_label_sets, struct error *err)
 {
     uint32_t row_set = place_of(found->label_sets.items, n_label_sets, row->label_set);
     int64_t row_pid = number_label(tables, row_set, SLICE("process.pid"));
@@ -153,14 +193,15 @@ static int add_row(struct storm_found *found, const struct tables *tables, const
     if (!seen)
         return -1;
     seen->n_rows++;
-    seen->is_missing_names |= is_missing;
+    seen->is_missing_names |= is_lost_set(tables, row_set);
     for (uint32_t i = 0; i < row->n_samples; i++) {
         const struct waiting_sample *sample = &found->samples.items[row->first + i];
         uint32_t set = place_of(found->label_sets.items, n_label_sets, sample->label_set);
+        uint32_t stack = place_of(found->stacks.items, n_stacks, sample->stack);
 
-        storm_profile_add(&seen->print, tables, place_of(found->stacks.items, n_stacks, sample->stack),
-                          row_endpoint(row), number_label(tables, set, SLICE("pid")), row_pid,
-                          sample->has_link ? &sample->link : NULL, sample->values[0], sample->values[1]);
+        seen->is_missing_names |= is_lost_stack(tables, stack) || is_lost_set(tables, set);
+        storm_profile_add(&seen->print, tables, stack, row_endpoint(row), number_label(tables, set, SLICE("pid")),
+                          row_pid, sample->has_link ? &sample->link : NULL, sample->values[0], sample->values[1]);
     }
     return 0;
 }
@@ -179,7 +220,7 @@ static int resolve(struct storm_found *found, struct arena *arena, struct error 
         return error_set(err, ERR_CORRUPT, "%u names of %u stacks and %u label sets are missing", n_missing, n_stacks,
                          n_label_sets);
     for (size_t i = 0; i < found->rows.n; i++)
-        if (add_row(found, &tables, &found->rows.items[i], n_missing > 0, n_stacks, n_label_sets, err) < 0)
+        if (add_row(found, &tables, &found->rows.items[i], n_stacks, n_label_sets, err) < 0)
             return -1;
     return 0;
 }
@@ -353,31 +394,55 @@ static void complain(struct storm_id id, const char *fault, uint64_t *n_faults, 
                 storm_profile_shard(id), fault);
 }
 
+/* How many profiles of damaged days there ought to be, and are. */
+struct survivors {
+    uint64_t n_wanted, n_found;
+};
+
 static void compare_one(const struct storm_found *found, const struct storm_promise *promise,
-                        const struct storm_damage *damage, struct storm_id id, uint64_t *n_faults, struct error *err)
+                        const struct storm_damage *damage, struct storm_id id, struct survivors *survivors,
+                        uint64_t *n_faults, struct error *err)
 {
     const uint32_t *place = map_find(&found->index, key_of(id));
-    const char *fault = fault_of(place ? &found->seen.items[*place] : NULL, storm_ledger_fate(promise, id),
-                                 is_damaged_day(damage, storm_profile_start(id)));
+    enum storm_fate fate = storm_ledger_fate(promise, id);
+    bool is_damaged = is_damaged_day(damage, storm_profile_start(id));
+    const char *fault = fault_of(place ? &found->seen.items[*place] : NULL, fate, is_damaged);
 
+    survivors->n_wanted += is_damaged && fate == STORM_MUST_BE;
+    survivors->n_found += is_damaged && fate == STORM_MUST_BE && place;
     if (fault)
         complain(id, fault, n_faults, err);
+}
+
+static int check_survivors(const struct storm_damage *damage, const struct survivors *survivors, struct error *err)
+{
+    if (!damage || survivors->n_found * 100 >= survivors->n_wanted * damage->min_percent)
+        return 0;
+    return error_set(err, ERR_CORRUPT, "of %llu profiles in damaged days %llu are there, less than %u %%",
+                     (unsigned long long)survivors->n_wanted, (unsigned long long)survivors->n_found,
+                     damage->min_percent);
 }
 
 int storm_check_compare(const struct storm_found *found, const struct storm_promise *promise,
                         const struct storm_damage *damage, struct error *err)
 {
+    struct survivors survivors = { 0 };
     uint64_t n_faults = 0;
     struct storm_id id;
 
     for (id.thread = 0; id.thread < STORM_MAX_THREADS; id.thread++)
         for (id.counter = 0; id.counter < promise->begun[id.thread]; id.counter++)
             for (id.index = 0; id.index < storm_profile_count(id.thread, id.counter); id.index++)
-                compare_one(found, promise, damage, id, &n_faults, err);
+                compare_one(found, promise, damage, id, &survivors, &n_faults, err);
     for (size_t i = 0; i < found->seen.n; i++) {
         id = found->seen.items[i].id;
         if (id.counter >= promise->begun[id.thread])
             complain(id, "was never written and is there", &n_faults, err);
     }
-    return n_faults ? error_wrap(err, "%llu profiles are wrong, the first", (unsigned long long)n_faults) : 0;
+    if (survivors.n_wanted)
+        printf("damaged days: %llu of %llu profiles\n", (unsigned long long)survivors.n_found,
+               (unsigned long long)survivors.n_wanted);
+    if (n_faults)
+        return error_wrap(err, "%llu profiles are wrong, the first", (unsigned long long)n_faults);
+    return check_survivors(damage, &survivors, err);
 }

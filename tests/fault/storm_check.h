@@ -8,11 +8,12 @@
 
 #define STORM_MAX_DAMAGED_DAYS 8u
 
-/* Days that were damaged on purpose: their profiles may be missing, and names too, but what is there is right. */
+/* Days that were damaged on purpose: some of their profiles may be missing, and names too, but what is there is right. */
 struct storm_damage {
     bool is_everywhere;                      /* every day */
     int64_t days_ns[STORM_MAX_DAMAGED_DAYS]; /* starts */
     uint32_t n;
+    uint32_t min_percent; /* of the profiles that must be in these days are there, at least in part */
 };
 
 struct storm_found;

@@ -16,8 +16,24 @@
 
 void storm_promise_done(struct storm_promise *promise)
 {
+    VEC_DONE(&promise->losses);
     VEC_DONE(&promise->deletes);
     VEC_DONE(&promise->keeps);
+}
+
+int64_t storm_ledger_retention(int64_t retention_ns, uint32_t thread)
+{
+    return thread % 2 ? retention_ns / 4 * 3 : retention_ns;
+}
+
+int storm_promise_lose(struct storm_promise *promise, uint32_t thread, uint32_t counter, struct error *err)
+{
+    struct storm_loss *loss = VEC_PUSH(&promise->losses, STORM_MAX_RANGES, err);
+
+    if (!loss)
+        return -1;
+    *loss = (struct storm_loss){ thread, counter };
+    return 0;
 }
 
 static int copy_ranges(const struct storm_ranges *ranges, struct storm_ranges *copy, struct error *err)
@@ -35,11 +51,15 @@ static int copy_ranges(const struct storm_ranges *ranges, struct storm_ranges *c
 int storm_promise_copy(const struct storm_promise *promise, struct storm_promise *ret_copy, struct error *err)
 {
     struct storm_promise copy = *promise;
+    int result = 0;
 
-    if (copy_ranges(&promise->deletes, &copy.deletes, err) < 0)
-        return -1;
-    if (copy_ranges(&promise->keeps, &copy.keeps, err) < 0) {
-        VEC_DONE(&copy.deletes);
+    copy.losses = (struct storm_losses){ 0 };
+    copy.deletes = copy.keeps = (struct storm_ranges){ 0 };
+    for (size_t i = 0; i < promise->losses.n && !result; i++)
+        result = storm_promise_lose(&copy, promise->losses.items[i].thread, promise->losses.items[i].counter, err);
+    if (result < 0 || copy_ranges(&promise->deletes, &copy.deletes, err) < 0 ||
+        copy_ranges(&promise->keeps, &copy.keeps, err) < 0) {
+        storm_promise_done(&copy);
         return -1;
     }
     *ret_copy = copy;
@@ -71,11 +91,21 @@ static int64_t latest_now(const struct storm_promise *promise)
     return storm_profile_now(most + 2);
 }
 
-static bool may_have_expired(const struct storm_promise *promise, int64_t start_ns)
+static bool may_have_expired(const struct storm_promise *promise, uint32_t thread, int64_t start_ns)
 {
     int64_t day_end_ns = start_ns - start_ns % DAY_NS + DAY_NS;
 
-    return day_end_ns + promise->retention_ns <= latest_now(promise);
+    return day_end_ns + storm_ledger_retention(promise->retention_ns, thread) <= latest_now(promise);
+}
+
+static bool was_given_up(const struct storm_promise *promise, struct storm_id id)
+{
+    if (storm_profile_naming(id.thread, id.counter) != STORM_NAMELESS)
+        return false;
+    for (size_t i = 0; i < promise->losses.n; i++)
+        if (promise->losses.items[i].thread == id.thread && promise->losses.items[i].counter == id.counter)
+            return true;
+    return false;
 }
 
 enum storm_fate storm_ledger_fate(const struct storm_promise *promise, struct storm_id id)
@@ -91,9 +121,9 @@ enum storm_fate storm_ledger_fate(const struct storm_promise *promise, struct st
                 return STORM_MUST_NOT_BE;
             fate = STORM_MAY_BE;
         }
-    if (id.counter >= promise->acknowledged[id.thread])
+    if (id.counter >= promise->acknowledged[id.thread] || was_given_up(promise, id))
         return STORM_MAY_BE;
-    if (fate == STORM_MAY_BE || !may_have_expired(promise, start_ns))
+    if (fate == STORM_MAY_BE || !may_have_expired(promise, id.thread, start_ns))
         return fate;
     for (size_t i = 0; i < promise->keeps.n; i++)
         if (promise->keeps.items[i].is_done && range_has(&promise->keeps.items[i], id, start_ns))
@@ -130,7 +160,8 @@ static int read_done(const char *line, struct storm_ranges *ranges, bool is_prom
     return 0;
 }
 
-static int read_acknowledged(const char *line, struct storm_promise *promise, bool is_promised, struct error *err)
+/* A write that is over: acknowledged, or given up. */
+static int read_write(const char *line, struct storm_promise *promise, bool is_promised, struct error *err)
 {
     unsigned thread, counter;
 
@@ -140,7 +171,7 @@ static int read_acknowledged(const char *line, struct storm_promise *promise, bo
     promise->begun[thread] = counter + 1;
     if (is_promised)
         promise->acknowledged[thread] = counter + 1;
-    return 0;
+    return line[0] == 'f' ? storm_promise_lose(promise, thread, counter, err) : 0;
 }
 
 static int read_line(const char *line, uint32_t backup, bool *is_promised, struct storm_promise *promise,
@@ -155,7 +186,8 @@ static int read_line(const char *line, uint32_t backup, bool *is_promised, struc
             return error_set(err, ERR_CORRUPT, "settings");
         storm_profile_set_up(promise->step_ns, promise->weight);
         return 0;
-    case 'a': return read_acknowledged(line, promise, *is_promised, err);
+    case 'a':
+    case 'f': return read_write(line, promise, *is_promised, err);
     case 'd': return read_range(line, &promise->deletes, err);
     case 'D': return read_done(line, &promise->deletes, *is_promised, err);
     case 'k': return read_range(line, &promise->keeps, err);

@@ -5,6 +5,7 @@
  *
  *     s STEP_NS WEIGHT RETENTION_NS              once, first
  *     a THREAD COUNTER                           write acknowledged; counters of a thread rise by one
+ *     f THREAD COUNTER                           nameless write given up: it may be there, once
  *     d NUMBER TENANT SHARD FROM_NS UNTIL_NS     deleting begins         D NUMBER   done
  *     k NUMBER TENANT SHARD FROM_NS UNTIL_NS     keeping begins          K NUMBER   done
  *     b NUMBER                                   a backup begins         B NUMBER   done
@@ -31,15 +32,30 @@ struct storm_ranges {
     size_t capacity;
 };
 
+/* Writes that were given up. */
+struct storm_losses {
+    struct storm_loss {
+        uint32_t thread, counter;
+    } * items;
+    size_t n;
+    size_t capacity;
+};
+
 struct storm_promise {
     int64_t step_ns, retention_ns;
     uint32_t weight;
-    uint32_t acknowledged[STORM_MAX_THREADS]; /* writes below it must be there */
+    uint32_t acknowledged[STORM_MAX_THREADS]; /* writes below it must be there, but for those given up */
     uint32_t begun[STORM_MAX_THREADS];        /* writes below it may be there */
+    struct storm_losses losses;
     struct storm_ranges deletes, keeps;
     uint32_t n_backups;   /* begun; numbered from 1 */
     uint32_t last_backup; /* the newest that is done, 0 = none */
 };
+
+/* How long the profiles of a thread are kept: those of the other tenant three quarters of the time. */
+int64_t storm_ledger_retention(int64_t retention_ns, uint32_t thread);
+/* Notes a write that was given up. Errors: ERR_MEMORY. */
+MUST_CHECK int storm_promise_lose(struct storm_promise *promise, uint32_t thread, uint32_t counter, struct error *err);
 
 /* What a reader must find of a profile. */
 enum storm_fate { STORM_MUST_BE, STORM_MAY_BE, STORM_MUST_NOT_BE };

@@ -81,9 +81,11 @@ uint32_t storm_profile_count(uint32_t thread, uint32_t counter)
     return random % 8 == 0 ? 2 + (uint32_t)(random / 8 % (STORM_MAX_PROFILES - 1)) : 1;
 }
 
-bool storm_profile_has_upload_id(uint32_t thread, uint32_t counter)
+enum storm_naming storm_profile_naming(uint32_t thread, uint32_t counter)
 {
-    return mix(thread, counter, 3) % 3 == 0;
+    uint64_t random = mix(thread, counter, 3) % 6;
+
+    return random == 0 ? STORM_NAMELESS : random <= 2 ? STORM_UPLOAD_ID : STORM_OWN_IDS;
 }
 
 uint32_t storm_profile_shard(struct storm_id id)
@@ -308,7 +310,7 @@ static void build_header(struct builder *builder, struct storm_id id)
     profile->period = PERIOD_NS;
     profile->period_type = (struct value_type){ .type = builder_string(builder, SLICE("cpu")),
                                                 .unit = builder_string(builder, SLICE("nanoseconds")) };
-    if (!storm_profile_has_upload_id(id.thread, id.counter)) {
+    if (storm_profile_naming(id.thread, id.counter) == STORM_OWN_IDS) {
         uint32_t words[4] = { 0x73746f72, id.thread, id.counter, id.index };
 
         memcpy(profile->profile_id, words, sizeof(words));

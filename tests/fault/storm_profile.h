@@ -30,6 +30,10 @@ struct storm_id {
     uint32_t index; /* in the batch */
 };
 
+/* By what a store knows the profiles of a write again. Nameless ones are sent once: should that fail, they are there once
+ * or not at all. */
+enum storm_naming { STORM_OWN_IDS, STORM_UPLOAD_ID, STORM_NAMELESS };
+
 /* What there is to compare of a profile. All fields are sums over its samples, so that it does not matter into how many
  * rows it was split or in which order they come. */
 struct storm_print {
@@ -48,8 +52,8 @@ bool storm_profile_parse_start(int64_t start_ns, struct storm_id *ret_id);
 
 /* Facts about a write and its profiles. */
 uint32_t storm_profile_count(uint32_t thread, uint32_t counter);
-bool storm_profile_has_upload_id(uint32_t thread, uint32_t counter); /* else every profile has its own */
-uint32_t storm_profile_shard(struct storm_id id);                    /* below STORM_SHARDS */
+enum storm_naming storm_profile_naming(uint32_t thread, uint32_t counter);
+uint32_t storm_profile_shard(struct storm_id id); /* below STORM_SHARDS */
 uint32_t storm_profile_service(struct storm_id id);
 int64_t storm_profile_duration(struct storm_id id);
 const char *storm_profile_tenant(uint32_t thread);

@@ -23,9 +23,9 @@
 #define FULL_ATTEMPTS   10      /* before the ballast goes */
 #define RESUME_ATTEMPTS 2000    /* 10 s: the time to go on after that */
 #define RETRY_NS        (5 * 1000000)
-#define RESENT          3u  /* acknowledged writes that each writer sends again at the start */
 #define ACTION_WRITES   25u /* one writer does something else after so many writes */
 #define ACTION_NS       (3 * 1000000)
+#define CROWD_WRITES    16u /* of the crowd, beside one of a writer */
 
 struct run {
     const struct storm_config *config;
@@ -37,7 +37,8 @@ struct run {
     atomic_bool has_ballast;
     _Atomic uint32_t next[STORM_MAX_THREADS]; /* the write each is at */
     _Atomic uint64_t n_errors;
-    uint64_t random; /* of the thread that does the upkeep */
+    _Atomic uint64_t n_crowd; /* writes of the crowd */
+    uint64_t random;          /* of the thread that does the upkeep */
     uint32_t first_counter;
 
     pthread_mutex_t lock;
@@ -143,7 +144,7 @@ static int send(struct run *run, uint32_t thread, uint32_t counter, struct store
     batch_init(&batch, NULL);
     must(storm_profile_build(thread, counter, &batch, err), err);
     write.batch = &batch;
-    if (storm_profile_has_upload_id(thread, counter)) {
+    if (storm_profile_naming(thread, counter) == STORM_UPLOAD_ID) {
         snprintf(upload_id, sizeof(upload_id), "storm %u %u", thread, counter);
         write.upload_id = slice_from(upload_id);
     }
@@ -197,29 +198,49 @@ static bool is_worth_retrying(struct run *run, uint32_t attempt, const struct er
     return true;
 }
 
+/* The write is over, acknowledged ('a') or given up ('f'). */
+static void end_write(struct run *run, char how, uint32_t thread, uint32_t counter)
+{
+    struct error err;
+
+    pthread_mutex_lock(&run->lock);
+    storm_ledger_add(run->ledger, "%c %u %u\n", how, thread, counter);
+    if (how == 'f')
+        must(storm_promise_lose(&run->promise, thread, counter, &err), &err);
+    run->promise.acknowledged[thread] = counter + 1;
+    run->promise.begun[thread] = counter + 2;
+    pthread_mutex_unlock(&run->lock);
+    atomic_store_explicit(&run->next[thread], counter + 1, memory_order_relaxed);
+}
+
 /* One write, until it is acknowledged or given up. `is_unknown`: it may have been on its way when a process died. */
 static bool write_one(struct run *run, uint32_t thread, uint32_t counter, bool is_resent, bool is_unknown)
 {
+    bool is_nameless = storm_profile_naming(thread, counter) == STORM_NAMELESS;
     struct store_receipt receipt;
     struct error err;
 
+    if (is_nameless && is_resent)
+        return true;
+    if (is_nameless && is_unknown) {
+        end_write(run, 'f', thread, counter);
+        return true;
+    }
     for (uint32_t attempt = 1; send(run, thread, counter, &receipt, &err) < 0; attempt++) {
         is_unknown = true;
         take_error(run, "writing", &err);
+        if (is_nameless) {
+            end_write(run, 'f', thread, counter);
+            return true;
+        }
         if (!is_worth_retrying(run, attempt, &err))
             return false;
         if (is_over(run))
             return true;
     }
     check_receipt(run, &receipt, thread, counter, is_resent, !is_resent && !is_unknown);
-    if (is_resent)
-        return true;
-    pthread_mutex_lock(&run->lock);
-    storm_ledger_add(run->ledger, "a %u %u\n", thread, counter);
-    run->promise.acknowledged[thread] = counter + 1;
-    run->promise.begun[thread] = counter + 2;
-    pthread_mutex_unlock(&run->lock);
-    atomic_store_explicit(&run->next[thread], counter + 1, memory_order_relaxed);
+    if (!is_resent)
+        end_write(run, 'a', thread, counter);
     return true;
 }
 
@@ -236,6 +257,16 @@ static bool has_reached_end(const struct run *run, uint32_t counter, uint32_t fi
 static void act(struct run *run);
 static void watch_days(struct run *run, uint32_t counter);
 
+static void write_crowd(struct run *run)
+{
+    struct error err;
+
+    for (uint32_t i = 0; i < CROWD_WRITES && run->config->crowd.tenants && !is_over(run); i++)
+        if (storm_crowd_write(run->store, &run->config->crowd,
+                              atomic_fetch_add_explicit(&run->n_crowd, 1, memory_order_relaxed), &err) < 0)
+            take_error(run, "writing for the crowd", &err);
+}
+
 /* A writer's life: the last acknowledged writes once more, then new ones. */
 static void write_all(struct run *run, uint32_t thread)
 {
@@ -243,11 +274,12 @@ static void write_all(struct run *run, uint32_t thread)
     bool is_alone = run->config->threads == 1 && run->config->readers == 0;
     bool is_going = true;
 
-    for (uint32_t i = first - MIN(first, RESENT); is_going && i < first; i++)
+    for (uint32_t i = first - MIN(first, (uint32_t)run->config->resent); is_going && i < first; i++)
         is_going = write_one(run, thread, i, true, false);
     for (uint32_t counter = first; is_going && !has_reached_end(run, counter, first); counter++) {
         wait_for_others(run, counter);
         is_going = write_one(run, thread, counter, false, counter == first);
+        write_crowd(run);
         if (is_going && is_alone && counter % ACTION_WRITES == 0)
             act(run);
         if (is_alone)
@@ -307,12 +339,23 @@ static void read_and_compare(struct run *run)
     storm_promise_done(&promise);
 }
 
+static void read_crowd(struct run *run)
+{
+    uint64_t n = atomic_load_explicit(&run->n_crowd, memory_order_relaxed);
+    struct error err;
+
+    if (n && storm_crowd_read(run->store, &run->config->crowd, n / 2, &err) < 0)
+        take_error(run, "reading of the crowd", &err);
+}
+
 static void read_in_thread(struct thread *thread, void *context)
 {
     struct run *run = context;
 
-    while (!thread_is_stopping(thread))
+    while (!thread_is_stopping(thread)) {
         read_and_compare(run);
+        read_crowd(run);
+    }
 }
 
 /* --- everything else --- */
@@ -549,19 +592,26 @@ static void watch_days(struct run *run, uint32_t counter)
 
 /* --- starting and ending --- */
 
-struct store_options storm_run_options(const struct storm_config *config)
+struct store_options storm_run_options(const struct storm_config *config, int64_t retention_ns)
 {
+    static struct store_tenant_limits limits = { .tenant = STORM_TENANT_OTHER };
+
+    limits.retention_ns = storm_ledger_retention(retention_ns, 1);
     return (struct store_options){ .data_dir = config->data_dir,
                                    .has_background = config->has_background,
                                    .wal_sync = config->wal_sync,
                                    .memory_limit_bytes = config->memory_limit_bytes,
-                                   .retention_ns = config->retention_ns,
+                                   .retention_ns = retention_ns,
+                                   .retention_bytes = UINT64_MAX, /* nothing is given up for room */
+                                   .tenants = &limits,
+                                   .n_tenants = 1,
                                    .min_free_bytes = config->min_free_bytes,
+                                   .fold_rows = 16,
                                    .close_cpu_share = 1 };
 }
 
 /* Goes on where the ledger ends, or begins one. */
-static void set_up(struct run *run, struct store_options *options)
+static void set_up(struct run *run)
 {
     const struct storm_config *config = run->config;
     struct error err;
@@ -577,7 +627,6 @@ static void set_up(struct run *run, struct store_options *options)
                          config->retention_ns);
         storm_profile_set_up(config->step_ns, run->promise.weight);
     }
-    options->retention_ns = run->promise.retention_ns;
     for (uint32_t i = 0; i < STORM_MAX_THREADS; i++) {
         run->next[i] = run->promise.acknowledged[i];
         run->promise.begun[i] = run->promise.acknowledged[i] + 1;
@@ -617,12 +666,13 @@ static void run_threads(struct run *run)
 enum storm_status storm_run(const struct storm_config *config)
 {
     struct run run = { .config = config, .random = config->seed, .lock = PTHREAD_MUTEX_INITIALIZER };
-    struct store_options options = storm_run_options(config);
+    struct store_options options;
     struct error err;
     uint64_t n = 0;
 
     run.has_ballast = config->ballast != NULL;
-    set_up(&run, &options);
+    set_up(&run);
+    options = storm_run_options(config, run.promise.retention_ns);
     if (store_open(&options, &run.store, &err) < 0) {
         fprintf(stderr, "storm: opening: %s: %s\n", error_code_name(err.code), err.text);
         return config->is_tolerant ? STORM_STOPPED : STORM_BROKEN;
@@ -637,7 +687,8 @@ enum storm_status storm_run(const struct storm_config *config)
     store_close(run.store);
     if (config->ballast && run.has_ballast)
         broken("the disk never was full");
-    printf("writes %" PRIu64 " errors %" PRIu64 " peak_kb %ld\n", n, (uint64_t)run.n_errors, status_kb("VmHWM"));
+    printf("writes %" PRIu64 " crowd %" PRIu64 " errors %" PRIu64 " peak_kb %ld\n", n, (uint64_t)run.n_crowd,
+           (uint64_t)run.n_errors, status_kb("VmHWM"));
     close(run.ledger);
     storm_promise_done(&run.promise);
     return run.has_given_up ? STORM_STOPPED : STORM_FINE;

@@ -3,7 +3,7 @@
  * the moment it is made. With one writer and no readers it all happens in one thread, the same way every time. */
 #pragma once
 
-#include "store/store.h"
+#include "tests/fault/storm_crowd.h"
 
 /* How a run ends: the exit status of storm. */
 enum storm_status {
@@ -21,6 +21,7 @@ struct storm_config {
     uint64_t readers;     /* threads that read everything, again and again, and compare */
     int64_t duration_ns;  /* real time; 0 = no end */
     uint64_t writes;      /* of each writer in this run; 0 = no end */
+    uint64_t resent;      /* acknowledged writes that each writer sends again at the start */
     uint64_t days;        /* simulated days in this run; 0 = no end */
     int64_t step_ns;      /* simulated time between two writes of a writer */
     uint64_t weight;      /* of profiles */
@@ -34,10 +35,12 @@ struct storm_config {
     unsigned wal_sync;    /* enum store_wal_sync */
     uint64_t memory_limit_bytes;
     uint64_t min_free_bytes;
+    struct storm_crowd crowd;
 };
 
 /* Runs until an end is reached, or ends the process at once with STORM_BROKEN. */
 enum storm_status storm_run(const struct storm_config *config);
 
-/* What both storm and its check open a store with. */
-struct store_options storm_run_options(const struct storm_config *config);
+/* What both storm and its check open a store with. The other tenant has a shorter retention of its own; it is kept in one
+ * place for all. */
+struct store_options storm_run_options(const struct storm_config *config, int64_t retention_ns);
