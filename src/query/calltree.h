@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The calls of one group of series (a service), across days: every stack that was asked for once is known by its path of
+ * symbols, so that sums by stack of any day can be added up, and no name is read twice.
+ *
+ * C1  A path is the keys of its calls from the root. A key is a symbol of the cache's set, twice, plus 1 where it was inlined
+ *     into its caller. Stacks with the same path are one: they have one number, which never changes.
+ * C2  Ids of stacks mean something only together with the dictionary they come from (names_identity).
+ * C3  In the index, nodes are in depth-first order, siblings by key. So all stacks at or below a node stand side by side: with
+ *     their values added up along the order, what a node comes to is one difference.
+ * C4  Stacks are only added. A tree is a cache: dropped as a whole, made again by asking.
+ *
+ * Thread: one writer, or any number of readers. */
+#pragma once
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "profile/symbolset.h"
+
+#define CALLTREE_NONE      UINT32_MAX
+#define CALLTREE_MAX_DEPTH 4096u /* deeper calls are left out */
+
+/* A map from 32-bit ids, none 0, to 32-bit values: what two numbers need and no more. */
+struct idmap {
+    struct idmap_slot {
+        uint32_t id, value;
+    } * slots;
+    uint32_t mask; /* slots - 1; 0 = nothing yet */
+    uint32_t n;
+};
+
+struct calltree_path {
+    uint32_t start, len; /* in new_keys */
+    uint32_t stack;
+};
+
+struct calltree {
+    struct hash_set paths; /* its numbers are those of the stacks */
+    VEC(struct calltree_source {
+        uint64_t identity; /* of names */
+        struct idmap stacks;
+    })
+    sources;
+
+    /* The index. Node 0 is the root. The subtree of node i is [i, ends[i]); its stacks are order[firsts[i]] up to
+     * order[firsts[ends[i]]], the one at the node itself, if there is one, up to order[firsts[i + 1]]. */
+    uint32_t n_nodes, n_indexed;
+    uint32_t *keys, *ends;
+    uint32_t *firsts; /* [n_nodes + 1] */
+    uint32_t *order;  /* [n_indexed] */
+
+    /* Stacks that are not in it yet. */
+    VEC(uint32_t) new_keys;
+    VEC(struct calltree_path) new_paths;
+};
+
+void calltree_init(struct calltree *tree);
+void calltree_done(struct calltree *tree);
+size_t calltree_bytes(const struct calltree *tree);
+static inline uint32_t calltree_stacks(const struct calltree *tree)
+{
+    return tree->paths.n;
+}
+
+/* The numbers of `n` stacks of a dictionary; CALLTREE_NONE for those that are not known yet. For readers. */
+void calltree_find(const struct calltree *tree, uint64_t identity, const uint32_t *ids, uint32_t n,
+                   uint32_t *ret_stacks);
+/* Adds stack `stack` of `tables`, whose frames have the symbols `frames`, as number `id` of a dictionary. For the writer.
+ * Errors: ERR_MEMORY, ERR_LIMIT. */
+MUST_CHECK int calltree_add(struct calltree *tree, uint64_t identity, uint32_t id, const struct tables *tables,
+                            const struct symbolset_frames *frames, uint32_t stack, uint32_t *ret_stack,
+                            struct error *err);
+/* Brings the index up to date. For the writer. Errors: ERR_MEMORY; then it is as before. */
+MUST_CHECK int calltree_index(struct calltree *tree, struct error *err);

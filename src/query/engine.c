@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "query/engine.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/thread.h"
+#include "profile/valuetype.h"
+#include "query/engine_internal.h"
+#include "query/levels.h"
+#include "query/profilesum.h"
+#include "query/treesum.h"
+
+#include <unistd.h>
+
+enum { MAX_THREADS = 16 };
+static const int64_t hour_ns = (int64_t)3600 * CLOCK_NS_PER_SECOND;
+
+struct engine {
+    struct engine_options options;
+    struct treecache *trees;
+    struct lock_mutex lock;
+    struct lock_condition left;
+    uint32_t n_running; /* queries; guarded by lock */
+    uint32_t n_wide;    /* those of them that use several threads */
+};
+
+int engine_new(const struct engine_options *options, struct engine **ret_engine, struct error *err)
+{
+    AUTO(engine_freep) struct engine *engine = MEMORY_NEW(struct engine, err);
+    struct engine_options *own;
+
+    if (!engine)
+        return -1;
+    own = &engine->options;
+    *own = *options;
+    own->cache_bytes = own->cache_bytes ? own->cache_bytes : (size_t)64 << 20;
+    own->query_bytes = own->query_bytes ? own->query_bytes : (size_t)256 << 20;
+    own->n_at_a_time = MAX(own->n_at_a_time ? own->n_at_a_time : 2, 2);
+    if (!own->n_threads)
+        own->n_threads = (uint32_t)MIN(sysconf(_SC_NPROCESSORS_ONLN), 4);
+    own->n_threads = MIN(own->n_threads, (uint32_t)MAX_THREADS);
+    lock_mutex_init(&engine->lock, LOCK_QUERY_QUEUE);
+    lock_condition_init(&engine->left);
+    if (treecache_new(own->cache_bytes, &engine->trees, err) < 0)
+        return -1;
+    *ret_engine = TAKE(engine);
+    return 0;
+}
+
+void engine_free(struct engine *engine)
+{
+    if (!engine)
+        return;
+    treecache_free(engine->trees);
+    lock_condition_done(&engine->left);
+    lock_mutex_done(&engine->lock);
+    memory_free(engine);
+}
+
+void engine_freep(struct engine **engine)
+{
+    engine_free(*engine);
+}
+
+/* --- whether to go on --- */
+
+int engine_check(const struct query *query, struct error *err)
+{
+    /* Relaxed: seen soon enough. */
+    if (query->is_cancelled && atomic_load_explicit(query->is_cancelled, memory_order_relaxed))
+        return error_set(err, ERR_CANCELLED, "nobody waits for the answer any more");
+    if (query->deadline_mono_ns && clock_mono_ns() > query->deadline_mono_ns)
+        return error_set(err, ERR_TIMEOUT, "the query took longer than it may: ask for less time or fewer services");
+    return 0;
+}
+
+/* --- turns --- */
+
+/* Waits for its turn. Of the queries at a time, one place is left to those that need a single thread: long ones are never in
+ * the way of all others. */
+int engine_enter(struct engine *engine, const struct query *query, bool is_wide, struct error *err)
+{
+    LOCK_SCOPE(&engine->lock);
+    while (engine->n_running >= engine->options.n_at_a_time ||
+           (is_wide && engine->n_wide + 1 >= engine->options.n_at_a_time)) {
+        if (engine_check(query, err) < 0)
+            return -1;
+        IGNORE(!lock_condition_wait_until(&engine->left, &engine->lock, lock_deadline_ns(CLOCK_NS_PER_SECOND / 20)),
+               "the loop looks again");
+    }
+    engine->n_running++;
+    engine->n_wide += is_wide;
+    return 0;
+}
+
+void engine_leave(struct engine *engine, bool is_wide)
+{
+    LOCK_SCOPE(&engine->lock);
+    engine->n_running--;
+    engine->n_wide -= is_wide;
+    lock_condition_wake_all(&engine->left);
+}
+
+/* --- reading --- */
+
+/* A sink that looks first whether the answer is still wanted. */
+struct guarded {
+    const struct query *query;
+    struct store_sum_sink sink;
+    struct store_window_sink window_sink;
+    struct store_sink row_sink;
+};
+
+static int guard_names(void *context, struct names *names, struct error *err)
+{
+    struct guarded *guarded = context;
+
+    return guarded->sink.names(guarded->sink.context, names, err);
+}
+
+static int guard_sums(void *context, const struct store_sums *sums, struct error *err)
+{
+    struct guarded *guarded = context;
+
+    return engine_check(guarded->query, err) < 0 ? -1 : guarded->sink.sums(guarded->sink.context, sums, err);
+}
+
+static int guard_windows(void *context, const struct seriesinfo *series, const struct windows *windows,
+                         struct error *err)
+{
+    struct guarded *guarded = context;
+
+    if (engine_check(guarded->query, err) < 0)
+        return -1;
+    return guarded->window_sink.windows(guarded->window_sink.context, series, windows, err);
+}
+
+static int guard_row_names(void *context, struct names *names, struct error *err)
+{
+    struct guarded *guarded = context;
+
+    return guarded->row_sink.names(guarded->row_sink.context, names, err);
+}
+
+static int guard_row(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
+{
+    struct guarded *guarded = context;
+
+    return engine_check(guarded->query, err) < 0 ? -1
+                                                 : guarded->row_sink.row(guarded->row_sink.context, series, row, err);
+}
+
+static struct store_query query_of(const struct query *query, int64_t from_ns, int64_t until_ns)
+{
+    return (struct store_query){ query->tenant, query->selector, from_ns, until_ns };
+}
+
+static int read_sums(struct engine *engine, const struct query *query, int64_t from_ns, int64_t until_ns,
+                     int64_t step_ns, const struct store_sum_sink *sink, struct store_reads *reads, struct error *err)
+{
+    struct guarded guarded = { .query = query, .sink = *sink };
+    struct store_query asked = query_of(query, from_ns, until_ns);
+
+    return store_sum(engine->options.store, &asked, step_ns,
+                     &(struct store_sum_sink){ &guarded, guard_names, guard_sums }, reads, err);
+}
+
+int engine_read_windows_of(struct engine *engine, const struct query *query, const struct engine_choice *choice,
+                           const struct store_window_sink *sink, struct store_reads *reads, struct error *err)
+{
+    struct guarded guarded = { .query = query, .window_sink = *sink };
+    struct store_query asked = query_of(query, query->from_ns, query->until_ns);
+
+    asked.wants = choice->wants;
+    asked.wants_context = choice->context;
+    return store_windows(engine->options.store, &asked,
+                         &(struct store_window_sink){ &guarded, guard_windows, sink->is_brief }, reads, err);
+}
+
+int engine_read_windows(struct engine *engine, const struct query *query, const struct store_window_sink *sink,
+                        struct store_reads *reads, struct error *err)
+{
+    return engine_read_windows_of(engine, query, &(struct engine_choice){ 0 }, sink, reads, err);
+}
+
+int engine_read_rows_of(struct engine *engine, const struct query *query, const struct engine_choice *choice,
+                        const struct store_sink *sink, struct error *err)
+{
+    struct guarded guarded = { .query = query, .row_sink = *sink };
+    struct store_query asked = query_of(query, query->from_ns, query->until_ns);
+
+    asked.wants = choice->wants;
+    asked.wants_context = choice->context;
+    return store_scan(engine->options.store, &asked, &(struct store_sink){ &guarded, guard_row_names, guard_row }, err);
+}
+
+int engine_read_rows(struct engine *engine, const struct query *query, const struct store_sink *sink, struct error *err)
+{
+    return engine_read_rows_of(engine, query, &(struct engine_choice){ 0 }, sink, err);
+}
+
+int engine_read_series(struct engine *engine, const struct query *query,
+                       int (*visit)(void *context, const struct seriesinfo *series, struct error *err), void *context,
+                       struct error *err)
+{
+    struct store_query asked = query_of(query, query->from_ns, query->until_ns);
+
+    return store_each_series(engine->options.store, &asked, visit, context, err);
+}
+
+int engine_read_column_labels(struct engine *engine, const struct query *query,
+                              int (*visit)(void *context, struct slice name, struct slice value, struct error *err),
+                              void *context, struct error *err)
+{
+    struct store_query asked = query_of(query, query->from_ns, query->until_ns);
+
+    return store_each_column_label(engine->options.store, &asked, visit, context, err);
+}
+
+size_t engine_query_bytes(const struct engine *engine)
+{
+    return engine->options.query_bytes;
+}
+
+/* Whether values of the type are levels: the sample type and unit are its second and third part. */
+bool engine_is_level(struct slice type)
+{
+    struct slice parts[3], rest = type;
+    enum value_nature nature;
+    enum value_temporality temporality;
+
+    for (unsigned i = 0; i < ARRAY_LEN(parts); i++)
+        if (!slice_next_part(&rest, ':', &parts[i]))
+            return false;
+    value_type_describe(parts[1], parts[2], &nature, &temporality);
+    return nature == VALUE_LEVEL;
+}
+
+/* What both kinds of sums need to know. */
+struct preparation {
+    struct levels levels;
+    bool is_averaged;
+    int64_t step_ns;
+};
+
+static int prepare(struct engine *engine, const struct query *query, struct preparation *preparation,
+                   struct query_facts *facts, struct error *err)
+{
+    *facts = (struct query_facts){ .is_level = engine_is_level(query->type), .n_threads = 1 };
+    levels_init(&preparation->levels, query->type);
+    preparation->is_averaged = facts->is_averaged = facts->is_level && !query->sums_levels;
+    preparation->step_ns = preparation->is_averaged ? LEVELS_SLOT_NS : 0;
+    if (!preparation->is_averaged)
+        return 0;
+    return engine_read_windows(engine, query, &(struct store_window_sink){ &preparation->levels, levels_add, true },
+                               &facts->reads, err);
+}
+
+/* --- flame trees --- */
+
+/* A part of the time, added up by a thread of its own. */
+struct portion {
+    struct engine *engine;
+    const struct query *query;
+    int64_t from_ns, until_ns, step_ns;
+    struct treesum *sum;
+    struct store_reads reads;
+    struct thread thread;
+    bool has_thread;
+    int result;
+    struct error err;
+};
+
+static void read_portion(struct thread *thread, void *context)
+{
+    struct portion *portion = context;
+
+    portion->result =
+        read_sums(portion->engine, portion->query, portion->from_ns, portion->until_ns, portion->step_ns,
+                  &(struct store_sum_sink){ portion->sum, treesum_names, treesum_add }, &portion->reads, &portion->err);
+}
+
+static void add_reads(struct store_reads *into, const struct store_reads *reads)
+{
+    into->n_hours += reads->n_hours;
+    into->n_slots += reads->n_slots;
+    into->n_series += reads->n_series;
+    into->n_rows += reads->n_rows;
+    into->n_parts += reads->n_parts;
+    into->n_bytes += reads->n_bytes;
+}
+
+/* How many threads a range of time is worth: a few hours each. */
+static uint32_t count_threads(const struct engine *engine, const struct query *query)
+{
+    int64_t hours = query->until_ns / hour_ns - query->from_ns / hour_ns;
+
+    return (uint32_t)MAX(MIN(hours / 4, (int64_t)engine->options.n_threads), 1);
+}
+
+/* Where portion `i` of `n` begins: at an hour, but for the first. */
+static int64_t begin_of(const struct query *query, uint32_t i, uint32_t n)
+{
+    int64_t begin_ns;
+
+    if (i == 0)
+        return query->from_ns;
+    if (i == n)
+        return query->until_ns;
+    begin_ns = query->from_ns + (query->until_ns - query->from_ns) / n * i;
+    return begin_ns - begin_ns % hour_ns;
+}
+
+static int run_portions(struct portion *portions, uint32_t n, struct query_facts *facts, struct error *err)
+{
+    int result = 0;
+
+    /* The first is ours; one without a thread is done by us as well. */
+    for (uint32_t i = 1; i < n; i++)
+        portions[i].has_thread =
+            thread_start(&portions[i].thread, "query", read_portion, &portions[i], &portions[i].err) == 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!portions[i].has_thread)
+            read_portion(NULL, &portions[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (portions[i].has_thread)
+            thread_stop(&portions[i].thread);
+        add_reads(&facts->reads, &portions[i].reads);
+        if (portions[i].result < 0 && !result) {
+            *err = portions[i].err;
+            result = -1;
+        }
+    }
+    return result;
+}
+
+static int sum_trees(struct engine *engine, const struct query *query, const struct preparation *preparation,
+                     struct portion *portions, uint32_t n, struct query_facts *facts, struct error *err)
+{
+    struct treesum_options options = { .cache = engine->trees,
+                                       .tenant = query->tenant,
+                                       .type = query->type,
+                                       .max_bytes = MAX(engine->options.query_bytes / n, 1u),
+                                       .limit_bytes = engine->options.query_bytes };
+
+    if (preparation->is_averaged) {
+        options.weight = levels_weight;
+        options.weight_context = (void *)&preparation->levels;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        portions[i] = (struct portion){ .engine = engine,
+                                        .query = query,
+                                        .from_ns = begin_of(query, i, n),
+                                        .until_ns = begin_of(query, i + 1, n),
+                                        .step_ns = preparation->step_ns };
+        if (treesum_new(&options, &portions[i].sum, err) < 0)
+            return -1;
+    }
+    if (run_portions(portions, n, facts, err) < 0)
+        return -1;
+    for (uint32_t i = 1; i < n; i++)
+        if (treesum_join(portions[0].sum, portions[i].sum, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int make_flame(struct engine *engine, const struct query *query, uint32_t n_threads, uint32_t max_nodes,
+                      struct flame **ret_flame, struct query_facts *facts, struct error *err)
+{
+    struct portion portions[MAX_THREADS] = { 0 };
+    struct preparation preparation;
+    int64_t begun_ns = clock_mono_ns();
+    int result = prepare(engine, query, &preparation, facts, err);
+
+    if (!result)
+        result = sum_trees(engine, query, &preparation, portions, n_threads, facts, err);
+    facts->read_ns = clock_mono_ns() - begun_ns;
+    facts->n_threads = n_threads;
+    if (!result) {
+        struct treesum_facts sums = treesum_facts(portions[0].sum);
+
+        facts->n_rows = sums.n_rows;
+        facts->duration_ns = sums.duration_ns;
+        result = treesum_finish(portions[0].sum, max_nodes, ret_flame, err);
+    }
+    facts->finish_ns = clock_mono_ns() - begun_ns - facts->read_ns;
+    for (uint32_t i = 0; i < n_threads; i++)
+        treesum_free(portions[i].sum);
+    levels_done(&preparation.levels);
+    return result;
+}
+
+int engine_flame(struct engine *engine, const struct query *query, uint32_t max_nodes, struct flame **ret_flame,
+                 struct query_facts *ret_facts, struct error *err)
+{
+    uint32_t n_threads = count_threads(engine, query);
+    int result;
+
+    if (engine_enter(engine, query, n_threads > 1, err) < 0)
+        return -1;
+    result = make_flame(engine, query, n_threads, max_nodes, ret_flame, ret_facts, err);
+    engine_leave(engine, n_threads > 1);
+    return result;
+}
+
+/* --- profiles --- */
+
+static int make_profile(struct engine *engine, const struct query *query, struct batch *batch,
+                        struct query_facts *facts, struct error *err)
+{
+    AUTO(profilesum_freep) struct profilesum *sum = NULL;
+    struct profilesum_options options = { .type = query->type, .limits = batch->limits };
+    struct preparation preparation;
+    int64_t begun_ns = clock_mono_ns();
+    int result = prepare(engine, query, &preparation, facts, err);
+
+    if (preparation.is_averaged) {
+        options.weight = levels_weight;
+        options.weight_context = &preparation.levels;
+    }
+    options.limits.max_memory_bytes = MIN(options.limits.max_memory_bytes, engine->options.query_bytes);
+    if (!result)
+        result = profilesum_new(&options, &sum, err);
+    if (!result)
+        result = read_sums(engine, query, query->from_ns, query->until_ns, preparation.step_ns,
+                           &(struct store_sum_sink){ sum, profilesum_names, profilesum_add }, &facts->reads, err);
+    facts->read_ns = clock_mono_ns() - begun_ns;
+    if (!result) {
+        facts->n_rows = profilesum_rows(sum);
+        facts->duration_ns = profilesum_duration(sum);
+        result = profilesum_finish(sum, batch, err);
+    }
+    facts->finish_ns = clock_mono_ns() - begun_ns - facts->read_ns;
+    levels_done(&preparation.levels);
+    return result;
+}
+
+int engine_profile(struct engine *engine, const struct query *query, struct batch *batch, struct query_facts *ret_facts,
+                   struct error *err)
+{
+    int result;
+
+    if (engine_enter(engine, query, false, err) < 0)
+        return -1;
+    result = make_profile(engine, query, batch, ret_facts, err);
+    engine_leave(engine, false);
+    return result;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Sums of one query by node of call trees: takes what store_sum gives, group by group, and makes a flame tree of it.
+ *
+ * The heaviest nodes are taken first, so a tree of a few thousand nodes costs as much as these, however many there are:
+ * a child is never heavier than its parent. What is left out below a node becomes its child "other"; totals are exact. */
+#pragma once
+
+#include "flame/flame.h"
+#include "query/treecache.h"
+#include "store/store.h"
+
+struct treesum;
+
+struct treesum_options {
+    struct treecache *cache;
+    struct slice tenant; /* as the store knows it */
+    struct slice type;   /* full profile type */
+    size_t max_bytes;    /* of sums; 0 = no limit. Beyond it: ERR_LIMIT naming `limit_bytes` */
+    size_t limit_bytes;  /* of the query, of which this is one thread's share */
+    /* Levels are averaged by weights that depend on the time of rows; NULL = values are added up. */
+    double (*weight)(void *context, int64_t start_ns);
+    void *weight_context;
+};
+
+/* Errors: ERR_MEMORY. Borrows the options' texts. Thread: one at a time. */
+MUST_CHECK int treesum_new(const struct treesum_options *options, struct treesum **ret_sum, struct error *err);
+void treesum_free(struct treesum *sum);
+void treesum_freep(struct treesum **sum);
+
+/* The two functions of struct store_sum_sink. */
+int treesum_names(void *context, struct names *names, struct error *err);
+int treesum_add(void *context, const struct store_sums *sums, struct error *err);
+
+/* Adds another one, of the same cache and type, to this: for sums that were made side by side. */
+MUST_CHECK int treesum_join(struct treesum *sum, const struct treesum *other, struct error *err);
+
+/* What was added. */
+struct treesum_facts {
+    uint64_t n_rows;
+    int64_t duration_ns;
+    bool has_counts; /* raw samples are known throughout */
+};
+struct treesum_facts treesum_facts(const struct treesum *sum);
+
+/* The tree with at most `max_nodes` nodes, the root included and "other" nodes not (0 = all). Column 0 has the values. The sum
+ * can only be freed afterwards. Errors: ERR_MEMORY, ERR_LIMIT. */
+MUST_CHECK int treesum_finish(struct treesum *sum, uint32_t max_nodes, struct flame **ret_flame, struct error *err);
