@@ -32,13 +32,21 @@ struct backup {
  * own. */
 static const char *choose_path(struct command_context *context, const char *directory, struct error *err)
 {
+    enum { MAX_EACH_SECOND = 10 };
     char name[CLOCK_TEXT_BYTES];
+    const char *path;
+    struct stat info;
+    struct error none;
 
     clock_format(clock_now_ns(), CLOCK_ZONE_UTC, 0, name);
     for (char *at = name; *at; at++)
         if (*at == ':')
             *at = '-';
-    return arena_printf(context->arena, err, "%s/%s", directory, name);
+    path = arena_printf(context->arena, err, "%s/%s", directory, name);
+    /* Another one of the same second. */
+    for (unsigned i = 2; path && i < MAX_EACH_SECOND && fs_stat(path, &info, &none) == 0; i++)
+        path = arena_printf(context->arena, err, "%s/%s-%u", directory, name, i);
+    return path;
 }
 
 /* A backup inside of the store would be part of the next one. `directory` exists. */

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/fs.h"
-#include "base/progress.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/reshape.h"
 #include "cli/view.h"
-
-#include <unistd.h>
 
 struct convert_config {
     struct input_config input;
@@ -71,21 +68,12 @@ static int choose_format(const struct convert_config *config, const char *path, 
 static void choose_packing(const struct convert_config *config, const char *path, struct format_write_options *options)
 {
     static const enum pack_kind kinds[] = { PACK_NONE, PACK_NONE, PACK_GZIP, PACK_ZSTD, PACK_LZ4 };
-    struct slice name = slice_from(path);
 
     options->level = (int)config->level;
     options->pack = kinds[config->compress];
     options->plain = config->compress == COMPRESS_NONE;
-    if (config->compress != COMPRESS_AUTO)
-        return;
-    if (slice_ends_with(name, SLICE(".gz")))
-        options->pack = PACK_GZIP;
-    else if (slice_ends_with(name, SLICE(".zst")))
-        options->pack = PACK_ZSTD;
-    else if (slice_ends_with(name, SLICE(".lz4")))
-        options->pack = PACK_LZ4;
-    else if (slice_ends_with(name, SLICE(".pb")))
-        options->plain = true;
+    if (config->compress == COMPRESS_AUTO)
+        output_pack_by_name(path, options);
 }
 
 /* The range of --level depends on the compression, which may come from the name of OUT. */
@@ -120,35 +108,15 @@ static int choose_type(const struct convert_config *config, const struct format 
     return 0;
 }
 
-static bool would_garble_terminal(const struct format *format, const struct format_write_options *options,
-                                  const char *path)
-{
-    return (options->pack != PACK_NONE || format->is_binary) && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO);
-}
-
 static int write_out(const struct convert_config *config, const struct batch *batch, const struct format *format,
                      const char *path, struct error *err)
 {
     struct format_write_options options = { .type = PROFILE_NO_TYPE };
-    struct buffer out;
-    int result;
 
     choose_packing(config, path, &options);
-    if (check_level(config, format, &options, err) < 0)
+    if (check_level(config, format, &options, err) < 0 || choose_type(config, format, batch, &options.type, err) < 0)
         return -1;
-    if (would_garble_terminal(format, &options, path))
-        return error_set(err, ERR_USAGE, "%s is binary and would garble the terminal; name a file or use a pipe",
-                         format->name);
-    if (choose_type(config, format, batch, &options.type, err) < 0)
-        return -1;
-    buffer_init(&out, 0);
-    progress_start("writing", 0);
-    result = format->encode(batch, &options, &out, err);
-    if (result == 0)
-        result = fs_write_file(path, buffer_slice(&out), err);
-    progress_finish();
-    buffer_done(&out);
-    return result;
+    return output_write(batch, format, &options, path, err);
 }
 
 static int change(struct command_context *context, const struct convert_config *config, struct input *input,
@@ -197,8 +165,8 @@ const struct command cmd_convert = {
         "Formats are found by content; the output format by --to or by the name of OUT.",
     .config_bytes = sizeof(struct convert_config),
     .options = { OPTION_GROUP("Writing", convert_options), VIEW_FILTER_GROUP(convert_config, filter),
-                 RESHAPE_GROUP(convert_config, reshape), INPUT_GROUP(convert_config, input),
-                 INPUT_MERGE_GROUP(convert_config, input) },
+                 VIEW_FILTER_LABEL_GROUP(convert_config, filter), RESHAPE_GROUP(convert_config, reshape),
+                 INPUT_GROUP(convert_config, input), INPUT_MERGE_GROUP(convert_config, input) },
     .arguments = { { "IN", COMMAND_ARGUMENT_FILE, 1, COMMAND_MANY, "Profiles to read; - is standard input." },
                    { "OUT", COMMAND_ARGUMENT_FILE, 1, 1, "File to write; - is standard output." } },
     .examples = { { "hearth convert cpu.pb.gz cpu.folded", "Turns a pprof profile into lines for other tools." },

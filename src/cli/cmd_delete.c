@@ -30,8 +30,7 @@ static int check_range(const struct delete_config *config, struct error *err)
 
 static int check_selector(const struct delete_config *config, const struct storage_query *query, struct error *err)
 {
-    bool is_empty =
-        !query->selector || (selector_is_empty(query->selector) && selector_profile_type(query->selector).len == 0);
+    bool is_empty = !query->selector || selector_is_empty(query->selector);
 
     if (config->is_everything && !is_empty)
         return error_set(err, ERR_USAGE, "--everything and a selector contradict each other: give one of them");
@@ -70,9 +69,9 @@ const struct command cmd_delete = {
         "and "
         "from the disk when the store rewrites their files: in the background, or now with 'hearth compact'. There is "
         "no question and no way back.\n\n"
-        "Profiles that are written later are not concerned, even if they match. Their ids are remembered, though: what "
-        "was "
-        "sent with an id and deleted is not taken again under the same id.",
+        "Profiles that are written later are not concerned, even if they match. A profile of which everything was "
+        "deleted "
+        "may be sent again under the id it had; while anything of it is left, it is there already.",
     .config_bytes = sizeof(struct delete_config),
     .options = { OPTION_GROUP("Options", delete_options), STORAGE_RANGE_GROUP(delete_config, range),
                  STORAGE_GROUP(delete_config, store) },

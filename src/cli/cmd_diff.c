@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "flame/diff.h"
 
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/ask.h"
 #include "cli/commands.h"
 #include "cli/table.h"
 #include "cli/view.h"
@@ -13,7 +16,12 @@ struct diff_config {
     unsigned scaling; /* enum diff_scaling */
     bool is_by_total;
     bool is_significant_only;
+    double threshold;
     uint64_t rows;
+    struct ask_config ask;
+    const char *baseline, *comparison; /* queries, instead of files */
+    int64_t time_range_ns;
+    const char *until, *baseline_from, *baseline_until;
 };
 
 static const char *const scaling_words[] = {
@@ -28,7 +36,29 @@ static const struct option_spec diff_options[] = {
     { "cum", OPTION_BOOL, FIELD(diff_config, is_by_total), "false", "Sort by the change of total instead of self." },
     { "significant", OPTION_BOOL, FIELD(diff_config, is_significant_only), "false",
       "Leave out changes that are within the sampling noise." },
+    { "threshold", OPTION_PERCENT, FIELD(diff_config, threshold), "0%",
+      "Leave out changes of less than this part of what the function cost before; new and gone ones stay.",
+      .max = "100000%" },
     { "rows", OPTION_UINT, FIELD(diff_config, rows), "30", "How many functions to show; 0 shows all.", .letter = 'n' },
+};
+
+/* No variables and no keys: these are different each time. --from is the format of a file here. */
+static const struct option_spec query_options[] = {
+    { "baseline", OPTION_TEXT, FIELD(diff_config, baseline), NULL,
+      "What a store holds of this query is the profile before.", .value_name = "QUERY", .is_flag_only = true },
+    { "comparison", OPTION_TEXT, FIELD(diff_config, comparison), NULL,
+      "What a store holds of this query is the profile after.", .value_name = "QUERY", .is_flag_only = true },
+    { "time-range", OPTION_DURATION, FIELD(diff_config, time_range_ns), "1h",
+      "How much time before --until to look at, on both sides.", .min = "1s", .is_flag_only = true },
+    { "until", OPTION_TEXT, FIELD(diff_config, until), NULL,
+      "Profiles whose window began before this time; now unless given. " STORAGE_TIME_HELP, .value_name = "TIME",
+      .is_flag_only = true },
+    { "baseline-from", OPTION_TEXT, FIELD(diff_config, baseline_from), NULL,
+      "Where another range of time begins, for the baseline; --time-range before its end unless given.",
+      .value_name = "TIME", .is_flag_only = true },
+    { "baseline-until", OPTION_TEXT, FIELD(diff_config, baseline_until), NULL,
+      "Where that range ends; --time-range behind its beginning unless given.", .value_name = "TIME",
+      .is_flag_only = true },
 };
 
 /* One row of the answer: a function with both its values. */
@@ -40,6 +70,16 @@ struct row {
 static const struct diff_value *sorted_by(const struct diff_config *config, const struct row *row)
 {
     return config->is_by_total ? &row->total : &row->self;
+}
+
+/* Whether the change is none of those that the options leave out. */
+static bool is_wanted(const struct diff_config *config, const struct diff_value *value)
+{
+    if (config->is_significant_only && (value->verdict != NOISE_SIGNIFICANT || value->delta == 0))
+        return false;
+    if (config->threshold > 0 && value->has_percent && fabs(value->percent) < 100 * config->threshold)
+        return false;
+    return config->threshold <= 0 || value->delta != 0;
 }
 
 /* The rows that are to be shown, in order. */
@@ -59,8 +99,7 @@ static int choose_rows(struct command_context *context, const struct diff *diff,
 
         if (row.self.delta == 0 && row.total.delta == 0)
             continue;
-        if (config->is_significant_only &&
-            (sorted_by(config, &row)->verdict != NOISE_SIGNIFICANT || sorted_by(config, &row)->delta == 0))
+        if (!is_wanted(config, sorted_by(config, &row)))
             continue;
         if (config->rows && n >= config->rows)
             more++;
@@ -75,6 +114,17 @@ static int choose_rows(struct command_context *context, const struct diff *diff,
 
 /* --- text --- */
 
+static void print_query(const struct view *view, struct buffer *out)
+{
+    enum clock_zone zone = view->is_local ? CLOCK_ZONE_LOCAL : CLOCK_ZONE_UTC;
+    char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
+
+    buffer_printf(out, ", %llu profile%s of ", (unsigned long long)view->n_profiles, view->n_profiles == 1 ? "" : "s");
+    table_append_text(out, view->query.text);
+    buffer_printf(out, ", %s to %s", clock_format(view->query.from_ns, zone, 0, from),
+                  clock_format(view->query.until_ns, zone, 0, until));
+}
+
 static void print_side(const char *title, const struct view *view, const struct diff_side *side, struct buffer *out)
 {
     buffer_printf(out, "%s  %s", title, unit_format(side->total, view->unit).text);
@@ -82,6 +132,8 @@ static void print_side(const char *title, const struct view *view, const struct 
         buffer_printf(out, " in %s", unit_format(side->duration_ns, SLICE("nanoseconds")).text);
     if (side->samples >= 0)
         buffer_printf(out, ", %.0f samples", side->samples);
+    if (view->query.text.len > 0)
+        print_query(view, out);
     buffer_append_byte(out, '\n');
 }
 
@@ -167,6 +219,14 @@ static struct slice unit_of_table(const struct diff *diff, const struct row *row
     return unit_choose((int64_t)MIN(least, (uint64_t)INT64_MAX), (int64_t)MIN(most, (uint64_t)INT64_MAX), diff->unit);
 }
 
+static void print_nothing(const struct diff_config *config, struct buffer *out)
+{
+    buffer_append_text(out, "nothing changed");
+    if (config->threshold > 0)
+        buffer_printf(out, " by %s or more", units_human_percent(config->threshold).text);
+    buffer_append_text(out, config->is_significant_only ? " beyond the sampling noise\n" : "\n");
+}
+
 static int print_text(struct command_context *context, const struct view views[2], const struct diff *diff,
                       struct buffer *out, struct error *err)
 {
@@ -185,8 +245,7 @@ static int print_text(struct command_context *context, const struct view views[2
         return -1;
     print_title(config, views, diff, out);
     if (n == 0) {
-        buffer_append_text(out, config->is_significant_only ? "nothing changed beyond the sampling noise\n"
-                                                            : "nothing changed\n");
+        print_nothing(config, out);
         return 0;
     }
     unit = unit_of_table(diff, rows, n);
@@ -247,10 +306,15 @@ static void json_value(struct json *json, const char *name, const struct diff_va
     json_object_end(json);
 }
 
-static void json_side(struct json *json, const char *name, const struct diff_side *side)
+static void json_side(struct json *json, const char *name, const struct view *view, const struct diff_side *side)
 {
     json_key(json, name);
     json_object_begin(json);
+    if (view->query.text.len > 0) {
+        view_json_query(&view->query, json);
+        json_key(json, "profiles");
+        json_uint(json, view->n_profiles);
+    }
     json_key(json, "total");
     json_int(json, side->total);
     json_key(json, "duration_ns");
@@ -282,8 +346,8 @@ static int print_json(struct command_context *context, const struct view views[2
     json_text(&json, diff_scaling_name(diff->scaling));
     json_key(&json, "factor");
     json_double(&json, diff->factor);
-    json_side(&json, "before", &diff->before);
-    json_side(&json, "after", &diff->after);
+    json_side(&json, "before", &views[0], &diff->before);
+    json_side(&json, "after", &views[1], &diff->after);
     json_key(&json, "functions");
     json_array_begin(&json);
     for (uint32_t i = 0; i < n; i++) {
@@ -321,19 +385,22 @@ static int show(struct command_context *context, const struct view views[2], str
     return view_finish(context, &out, result, err);
 }
 
-static int run(struct command_context *context, struct error *err)
+/* --- two files --- */
+
+static int compare_files(struct command_context *context, struct error *err)
 {
     const struct diff_config *config = context->config;
+    const char *const *paths = context->arguments.items;
     struct view_config second = config->view;
     struct view views[2];
     int result;
 
-    if (view_open(&views[0], context, &config->view, (struct option_list){ context->arguments.items, 1 }, err) < 0)
+    if (view_open(&views[0], context, &config->view, (struct option_list){ paths, 1 }, err) < 0)
         return -1;
     second.like = &views[0];
-    if (view_open(&views[1], context, &second, (struct option_list){ context->arguments.items + 1, 1 }, err) < 0) {
+    if (view_open(&views[1], context, &second, (struct option_list){ paths + 1, 1 }, err) < 0) {
         view_close(&views[0]);
-        return error_wrap(err, "comparing '%s' with '%s'", context->arguments.items[0], context->arguments.items[1]);
+        return error_wrap(err, "comparing '%s' with '%s'", paths[0], paths[1]);
     }
     result = show(context, views, err);
     view_close(&views[0]);
@@ -341,22 +408,176 @@ static int run(struct command_context *context, struct error *err)
     return result;
 }
 
+/* --- two selections --- */
+
+struct range {
+    int64_t from_ns, until_ns;
+};
+
+/* Nothing is before 1970. */
+static int64_t before(int64_t time_ns, int64_t length_ns)
+{
+    return MAX(MAX(time_ns, 0) - length_ns, 0);
+}
+
+static int64_t behind(int64_t time_ns, int64_t length_ns)
+{
+    int64_t sum_ns;
+
+    return __builtin_add_overflow(time_ns, length_ns, &sum_ns) ? INT64_MAX : sum_ns;
+}
+
+static int find_ranges(const struct ask *ask, struct range *ret_baseline, struct range *ret_comparison,
+                       struct error *err)
+{
+    const struct diff_config *config = ask->context->config;
+    struct range comparison = { .until_ns = ask->now_ns }, baseline;
+
+    if (config->until && storage_parse_time("until", config->until, ask->now_ns, &comparison.until_ns, err) < 0)
+        return -1;
+    comparison.from_ns = before(comparison.until_ns, config->time_range_ns);
+    baseline = comparison;
+    if (config->baseline_from &&
+        storage_parse_time("baseline-from", config->baseline_from, ask->now_ns, &baseline.from_ns, err) < 0)
+        return -1;
+    if (config->baseline_until &&
+        storage_parse_time("baseline-until", config->baseline_until, ask->now_ns, &baseline.until_ns, err) < 0)
+        return -1;
+    if (config->baseline_from && !config->baseline_until)
+        baseline.until_ns = behind(baseline.from_ns, config->time_range_ns);
+    if (config->baseline_until && !config->baseline_from)
+        baseline.from_ns = before(baseline.until_ns, config->time_range_ns);
+    if (baseline.from_ns >= baseline.until_ns || comparison.from_ns >= comparison.until_ns)
+        return error_set(err, ERR_USAGE,
+                         "a range of time ends before it begins; look at --until, --baseline-from and "
+                         "--baseline-until");
+    *ret_baseline = baseline;
+    *ret_comparison = comparison;
+    return 0;
+}
+
+/* A side that is empty is no side: a name with a slip in it would pass for a great change. */
+static int open_answer(struct view *view, const struct ask *ask, const struct ask_question *question,
+                       const struct view_config *config, struct error *err)
+{
+    struct query_facts facts;
+    struct view_query about;
+    struct batch batch;
+
+    if (ask_profile(ask, question, &batch, &facts, err) < 0)
+        return -1;
+    if (facts.n_rows == 0) {
+        batch_done(&batch);
+        if (ask_tell_empty(ask, question, err) < 0)
+            return -1;
+        return error_set(err, ERR_NOT_FOUND, "there is nothing to compare");
+    }
+    input_warn(ask->context, "query", &batch.report);
+    about = ask_view_query(question, &facts);
+    return view_open_batch(view, ask->context, config, &batch, facts.n_rows, &about, err);
+}
+
+/* One side as a view; the text of its type lives as long as the question. */
+static int open_side(struct view *view, const struct ask *ask, const char *option, const char *text,
+                     const struct range *range, const struct view *like, struct error *err)
+{
+    const struct diff_config *config = ask->context->config;
+    struct view_config viewing = config->view;
+    AUTO(ask_question_done) struct ask_question question = { 0 };
+
+    viewing.type = NULL; /* it is part of the question */
+    viewing.like = like;
+    if (ask_resolve(ask, text, config->view.type, range->from_ns, range->until_ns, &question, err) < 0 ||
+        open_answer(view, ask, &question, &viewing, err) < 0)
+        return error_wrap(err, "--%s", option);
+    return 0;
+}
+
+static int compare_answers(struct command_context *context, struct error *err)
+{
+    const struct diff_config *config = context->config;
+    AUTO(ask_close) struct ask ask = { 0 };
+    struct range baseline = { 0 }, comparison = { 0 };
+    struct view views[2];
+    int result;
+
+    if (ask_open(&ask, context, &config->ask, err) < 0 || find_ranges(&ask, &baseline, &comparison, err) < 0 ||
+        open_side(&views[0], &ask, "baseline", config->baseline, &baseline, NULL, err) < 0)
+        return -1;
+    result = open_side(&views[1], &ask, "comparison", config->comparison, &comparison, &views[0], err);
+    if (result == 0) {
+        result = show(context, views, err);
+        view_close(&views[1]);
+    }
+    view_close(&views[0]);
+    return result;
+}
+
+/* --- the run --- */
+
+/* Options that mean nothing where files are compared should not pass in silence. */
+static int check_no_times(const struct diff_config *config, struct error *err)
+{
+    const char *option = config->until            ? "until"
+                         : config->baseline_from  ? "baseline-from"
+                         : config->baseline_until ? "baseline-until"
+                                                  : NULL;
+
+    if (!option)
+        return 0;
+    return error_set(err, ERR_USAGE, "--%s chooses profiles of a store; give --baseline and --comparison", option);
+}
+
+static int run(struct command_context *context, struct error *err)
+{
+    const struct diff_config *config = context->config;
+    bool has_queries = config->baseline || config->comparison;
+
+    if (has_queries && context->arguments.n > 0)
+        return error_set(err, ERR_USAGE,
+                         "'%s' is a file, and --baseline and --comparison are queries; give one or the "
+                         "other",
+                         context->arguments.items[0]);
+    if (has_queries && !(config->baseline && config->comparison))
+        return error_set(err, ERR_USAGE, "--%s alone compares nothing; give --%s, too",
+                         config->baseline ? "baseline" : "comparison", config->baseline ? "comparison" : "baseline");
+    if (has_queries)
+        return compare_answers(context, err);
+    if (check_no_times(config, err) < 0)
+        return -1;
+    if (context->arguments.n < 2)
+        return error_set(err, ERR_USAGE,
+                         "'hearth diff' needs two files, the one before and the one after, or "
+                         "--baseline and --comparison");
+    return compare_files(context, err);
+}
+
 const struct command cmd_diff = {
     .name = "diff",
-    .summary = "Show what grew and what shrank between two profiles",
+    .summary = "Show what grew and what shrank between two profiles or queries",
     .description =
         "Compares profile B with profile A, function by function: what each cost itself (SELF) and with all it called "
         "(TOTAL), the change and its sampling error as one standard deviation. VERDICT says whether the change of the "
         "value sorted by is more than chance: `grew` and `shrank` exceed three standard errors, `noise` does not, and "
-        "`?` means that the profiles do not tell how many samples are behind their values.",
+        "`?` means that the profiles do not tell how many samples are behind their values.\n\n"
+        "Instead of two files, --baseline and --comparison compare what a store holds of two queries (see 'hearth "
+        "query') "
+        "over the last hour, or over --time-range. --type then names a profile type. A side without profiles is an "
+        "error.",
     .config_bytes = sizeof(struct diff_config),
-    .options = { OPTION_GROUP("Options", diff_options), VIEW_GROUP(diff_config, view),
-                 VIEW_FILTER_GROUP(diff_config, view.filter), INPUT_GROUP(diff_config, view.input),
-                 INPUT_MERGE_GROUP(diff_config, view.input) },
-    .arguments = { { "A", COMMAND_ARGUMENT_FILE, 1, 1, "The profile before; - is standard input." },
-                   { "B", COMMAND_ARGUMENT_FILE, 1, 1, "The profile after." } },
+    .options = { OPTION_GROUP("Options", diff_options), OPTION_GROUP("Queries", query_options),
+                 VIEW_GROUP(diff_config, view), VIEW_FILTER_GROUP(diff_config, view.filter),
+                 VIEW_FILTER_LABEL_GROUP(diff_config, view.filter), INPUT_GROUP(diff_config, view.input),
+                 INPUT_MERGE_GROUP(diff_config, view.input), ASK_GROUPS(diff_config, ask) },
+    .arguments = { { "FILE", COMMAND_ARGUMENT_FILE, 0, 2,
+                     "The profile before (A) and the one after (B); - is standard input. Both, or none with "
+                     "--baseline and --comparison." } },
     .examples = { { "hearth diff before.pb.gz after.pb.gz", "What changed most in the functions themselves." },
                   { "hearth diff --cum --scale totals --significant a.pb.gz b.pb.gz",
-                    "Changes of shares that are more than chance, by total." } },
+                    "Changes of shares that are more than chance, by total." },
+                  { "hearth diff --baseline 'api{commit=abc123}' --comparison 'api{commit=def456}' --threshold 5%",
+                    "Two versions of a service in the last hour: what changed by a twentieth or more." },
+                  { "hearth diff --baseline api --comparison api --baseline-until now-1d --scale durations",
+                    "The last hour of a service and the same hour of yesterday." } },
     .run = run,
 };

@@ -196,7 +196,12 @@ const struct command cmd_keep = {
         "Gives a name to the profiles that a selector chooses from a range of time, and keeps them when their days "
         "are forgotten: the release before this one, to compare with. Without arguments it lists what is kept.\n\n"
         "Only what is there now or comes before the day is forgotten can be kept. A range that is kept can still be "
-        "deleted with 'hearth delete'.",
+        "deleted with 'hearth delete'.\n\n"
+        "While a kept range cannot be read, or after the list of them was lost, nothing is forgotten at all, not even "
+        "when "
+        "the store is larger than --retention-size. The first change to a lost list ends that: name the other ranges "
+        "then, "
+        "too.",
     .config_bytes = sizeof(struct keep_config),
     .options = { OPTION_GROUP("Options", keep_options), STORAGE_RANGE_GROUP(keep_config, range),
                  STORAGE_GROUP(keep_config, store) },

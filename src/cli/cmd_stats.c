@@ -33,12 +33,14 @@ struct part {
 /* Bytes of all files by what is in them. */
 static size_t files_of(const struct store_stats *stats, struct part parts[static PARTS_MAX])
 {
-    uint64_t known = stats->block_bytes + stats->index_bytes + stats->head_bytes + stats->wal_bytes;
+    uint64_t known =
+        stats->block_bytes + stats->index_bytes + stats->head_bytes + stats->wal_bytes + stats->quarantine_bytes;
     const struct part all[] = {
         { "closed hours", "blocks", stats->block_bytes, 0 },
         { "index and dictionary", "index", stats->index_bytes, 0 },
         { "open hours", "heads", stats->head_bytes, 0 },
         { "write-ahead logs", "wal", stats->wal_bytes, 0 },
+        { "set aside", "quarantine", stats->quarantine_bytes, 0 },
         { "everything else", "other", stats->disk_bytes - MIN(known, stats->disk_bytes), 0 },
     };
 
@@ -91,7 +93,7 @@ static void print_overview(const struct store_stats *stats, struct buffer *out)
     if (stats->first_ns)
         buffer_printf(out, "%-10s%s to %s\n", "time", clock_format(stats->first_ns, CLOCK_ZONE_UTC, 0, first),
                       clock_format(stats->last_ns, CLOCK_ZONE_UTC, 0, last));
-    buffer_printf(out, "%-10s%s\n", "profiles", count_text(stats->n_rows).text);
+    buffer_printf(out, "%-10s%s\n", "rows", count_text(stats->n_rows).text);
     buffer_printf(out, "%-10s%s, %s of them in closed hours\n", "samples", count_text(stats->n_samples).text,
                   count_text(stats->n_closed_samples).text);
     buffer_printf(out, "%-10s%s", "disk", bytes_text(stats->disk_bytes).text);
@@ -102,7 +104,8 @@ static void print_overview(const struct store_stats *stats, struct buffer *out)
         buffer_printf(out, ", %.2f times the closed hours", ratio(stats->written_bytes, stats->block_bytes));
     buffer_append_byte(out, '\n');
     if (stats->n_quarantined)
-        buffer_printf(out, "%-10s%u in quarantine/\n", "aside", stats->n_quarantined);
+        buffer_printf(out, "%-10s%u in quarantine/, %s\n", "aside", stats->n_quarantined,
+                      bytes_text(stats->quarantine_bytes).text);
     if (stats->n_damaged)
         buffer_printf(out, "%-10s%llu values could not be read; 'hearth verify' tells more\n", "damaged",
                       (unsigned long long)stats->n_damaged);
@@ -166,7 +169,7 @@ static int print_top(struct command_context *context, const struct store_stats *
                      struct error *err)
 {
     static const struct table_column columns[] = {
-        { "SIZE", TABLE_RIGHT }, { "PROFILES", TABLE_RIGHT }, { "SAMPLES", TABLE_RIGHT }, { "SERIES", TABLE_LEFT }
+        { "SIZE", TABLE_RIGHT }, { "ROWS", TABLE_RIGHT }, { "SAMPLES", TABLE_RIGHT }, { "SERIES", TABLE_LEFT }
     };
     const struct stats_config *config = context->config;
     struct table table;
@@ -223,7 +226,7 @@ static void json_overview(struct json *json, const struct store_stats *stats)
     json_int(json, stats->first_ns);
     json_key(json, "last_ns");
     json_int(json, stats->last_ns);
-    json_count(json, "profiles", stats->n_rows);
+    json_count(json, "rows", stats->n_rows);
     json_count(json, "samples", stats->n_samples);
     json_count(json, "closed_samples", stats->n_closed_samples);
     json_count(json, "disk_bytes", stats->disk_bytes);
@@ -272,7 +275,7 @@ static void print_json(const struct store_stats *stats, struct buffer *out)
         json_key(&json, "series");
         json_text(&json, stats->top[i].labels);
         json_count(&json, "bytes", stats->top[i].bytes);
-        json_count(&json, "profiles", stats->top[i].n_rows);
+        json_count(&json, "rows", stats->top[i].n_rows);
         json_count(&json, "samples", stats->top[i].n_samples);
         json_object_end(&json);
     }
@@ -303,8 +306,10 @@ const struct command cmd_stats = {
     .name = "stats",
     .summary = "Show what a store holds and what it costs",
     .description =
-        "Shows how many days, profiles and samples a store holds, what they take of the disk, by kind of file and by "
-        "kind of value, and the series that cost most. Sizes of values are those before the files are compressed.\n\n"
+        "Shows how many days, rows and samples a store holds, what they take of the disk, by kind of file and by "
+        "kind of value, and the series that cost most. A profile is a row of each series that its labels split it "
+        "into. "
+        "Sizes of values are those before the files are compressed.\n\n"
         "WRITTEN is everything that went to the disk since the days that are there began, also what has been rewritten "
         "since; divided by the size of the closed hours it is the write amplification.",
     .config_bytes = sizeof(struct stats_config),

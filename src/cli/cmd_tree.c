@@ -1,142 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
-#include "cli/table.h"
-#include "cli/view.h"
-#include "flame/trim.h"
-#include "profile/unit.h"
+#include "cli/showtree.h"
 
 struct tree_config {
     struct view_config view;
-    bool is_inverted;
-    bool collapses_recursion;
-    double min_share;
-    uint64_t max_nodes;
-    uint64_t depth;
+    struct showtree_config tree;
 };
-
-/* Levels that are indented; deeper ones stand below each other, or a deep stack would fill the memory with spaces. */
-#define MAX_INDENT 100u
-
-static const struct option_spec tree_options[] = {
-    { "invert", OPTION_BOOL, FIELD(tree_config, is_inverted), "false",
-      "Grow from the leaves: the functions that cost, and below each its callers." },
-    { "collapse-recursion", OPTION_BOOL, FIELD(tree_config, collapses_recursion), "false",
-      "Show a function that calls itself directly once." },
-    { "min-share", OPTION_PERCENT, FIELD(tree_config, min_share), "0.5%",
-      "Add up smaller nodes in one `other` for each parent." },
-    { "max-nodes", OPTION_UINT, FIELD(tree_config, max_nodes), "0",
-      "Keep so many of the heaviest nodes, the rest as `other`; 0 keeps all.", .max = "4294967295" },
-    { "depth", OPTION_UINT, FIELD(tree_config, depth), "0", "Show so many levels; 0 shows all." },
-};
-
-static int build(const struct tree_config *config, const struct view *view, struct flame **ret_full,
-                 struct flame **ret_trimmed, struct error *err)
-{
-    struct flame_options options = { .granularity = (enum symbol_granularity)config->view.granularity,
-                                     .is_inverted = config->is_inverted,
-                                     .collapses_recursion = config->collapses_recursion };
-    struct trim_options trim = { .max_nodes = (uint32_t)config->max_nodes, .min_share = config->min_share };
-
-    if (flame_new(view->profile, &view->type, 1, &options, ret_full, err) < 0)
-        return -1;
-    return trim_flame(*ret_full, &trim, ret_trimmed, err);
-}
-
-static bool is_shown(const struct tree_config *config, const struct flame *flame, uint32_t node)
-{
-    return !config->depth || flame->depths[node] <= config->depth;
-}
-
-static int print_text(struct command_context *context, const struct view *view, const struct flame *flame,
-                      struct buffer *out, struct error *err)
-{
-    static const struct table_column columns[] = {
-        { "TOTAL", TABLE_RIGHT }, { "TOTAL%", TABLE_RIGHT }, { "SELF", TABLE_RIGHT }, { "FUNCTION", TABLE_LEFT }
-    };
-    const struct tree_config *config = context->config;
-    char indent[2 * MAX_INDENT + 1];
-    struct table table;
-
-    memset(indent, ' ', sizeof(indent) - 1);
-    indent[sizeof(indent) - 1] = '\0';
-    view_print_title(view, out);
-    table_init(&table, context->arena, columns, ARRAY_LEN(columns));
-    for (uint32_t node = 0; node < flame->n_nodes; node++) {
-        int64_t self = flame_self(flame, 0, node);
-        bool is_other = flame->flags[node] & FLAME_IS_OTHER;
-        struct slice name = flame_name(flame, node);
-
-        if (!is_shown(config, flame, node))
-            continue;
-        table_row(&table, is_other ? TABLE_DIM : TABLE_PLAIN);
-        table_cell(&table, slice_from(unit_format(flame_total(flame, 0, node), view->unit).text));
-        table_printf(&table, "%.2f%%", view_percent(view, flame_total(flame, 0, node)));
-        table_cell(&table, self ? slice_from(unit_format(self, view->unit).text) : SLICE("."));
-        table_cell_name(&table, indent + sizeof(indent) - 1 - 2 * MIN(flame->depths[node], MAX_INDENT), name,
-                        flame->flags[node] & FLAME_IS_INLINED ? " (inline)" : "");
-    }
-    return table_print(&table, context->has_colour, out, err);
-}
-
-/* The node and all below it, as nested objects. The depth is that of stacks, which --max-depth bounds. */
-static void json_node(struct json *json, const struct tree_config *config, const struct flame *flame, uint32_t node)
-{
-    json_object_begin(json);
-    json_key(json, "name");
-    json_string(json, flame_name(flame, node));
-    json_key(json, "total");
-    json_int(json, flame_total(flame, 0, node));
-    json_key(json, "self");
-    json_int(json, flame_self(flame, 0, node));
-    if (flame->flags[node] & FLAME_IS_OTHER) {
-        json_key(json, "other");
-        json_bool(json, true);
-    }
-    if (flame->flags[node] & FLAME_IS_INLINED) {
-        json_key(json, "inlined");
-        json_bool(json, true);
-    }
-    if (flame_first_child(flame, node) && is_shown(config, flame, flame_first_child(flame, node))) {
-        json_key(json, "children");
-        json_array_begin(json);
-        for (uint32_t child = flame_first_child(flame, node); child; child = flame_next_child(flame, child))
-            json_node(json, config, flame, child);
-        json_array_end(json);
-    }
-    json_object_end(json);
-}
-
-static void print_json(const struct tree_config *config, const struct view *view, const struct flame *flame,
-                       struct buffer *out)
-{
-    struct json json;
-
-    json_init(&json, out, JSON_COMPACT);
-    json_object_begin(&json);
-    view_json_title(view, &json);
-    json_key(&json, "tree");
-    json_node(&json, config, flame, 0);
-    json_object_end(&json);
-    json_done(&json);
-    buffer_append_byte(out, '\n');
-}
 
 static int show(struct command_context *context, const struct view *view, struct error *err)
 {
     const struct tree_config *config = context->config;
-    AUTO(flame_freep) struct flame *full = NULL;
-    AUTO(flame_freep) struct flame *trimmed = NULL;
+    struct flame_options options =
+        showtree_flame_options(&config->tree, (enum symbol_granularity)config->view.granularity);
+    AUTO(flame_freep) struct flame *flame = NULL;
     struct buffer out;
-    int result = 0;
+    int result;
 
-    if (build(config, view, &full, &trimmed, err) < 0)
+    if (flame_new(view->profile, &view->type, 1, &options, &flame, err) < 0)
         return -1;
     buffer_init(&out, 0);
-    if (config->view.is_json)
-        print_json(config, view, trimmed, &out);
-    else
-        result = print_text(context, view, trimmed, &out, err);
-    input_warn(context, "tree", &full->report);
+    result = showtree_print(context, &config->tree, view, flame, config->view.is_json, &out, err);
+    input_warn(context, "tree", &flame->report);
     return view_finish(context, &out, result, err);
 }
 
@@ -154,9 +38,9 @@ const struct command cmd_tree = {
         "Prints every path of calls once, callers above callees, the largest first. What is too small to show is added "
         "up as `other` below its parent, so that totals stay exact.",
     .config_bytes = sizeof(struct tree_config),
-    .options = { OPTION_GROUP("Options", tree_options), VIEW_GROUP(tree_config, view),
-                 VIEW_FILTER_GROUP(tree_config, view.filter), INPUT_GROUP(tree_config, view.input),
-                 INPUT_MERGE_GROUP(tree_config, view.input) },
+    .options = { SHOWTREE_GROUP("Options", tree_config, tree), VIEW_GROUP(tree_config, view),
+                 VIEW_FILTER_GROUP(tree_config, view.filter), VIEW_FILTER_LABEL_GROUP(tree_config, view.filter),
+                 INPUT_GROUP(tree_config, view.input), INPUT_MERGE_GROUP(tree_config, view.input) },
     .arguments = { { "FILE", COMMAND_ARGUMENT_FILE, 1, COMMAND_MANY,
                      "Profiles to read; - is standard input. Several are merged." } },
     .examples = { { "hearth tree cpu.pb.gz", "The tree of calls, without what is below half a percent." },

@@ -181,14 +181,16 @@ static void tell(const struct command_set *set, const struct command_world *worl
     buffer_done(&line);
 }
 
-__attribute__((format(printf, 4, 0))) static void warn(const struct command_set *set, const struct command_world *world,
-                                                       enum log_format format, const char *fmt, va_list args)
+__attribute__((format(printf, 5, 0))) static void tell_formatted(const struct command_set *set,
+                                                                 const struct command_world *world,
+                                                                 enum log_format format, enum log_level level,
+                                                                 const char *fmt, va_list args)
 {
     char text[1024];
     int len = vsnprintf(text, sizeof(text), fmt, args);
 
-    if (len >= 0 && log_is_on(LOG_WARN))
-        tell(set, world, format, LOG_WARN, slice_of(text, MIN((size_t)len, sizeof(text) - 1)));
+    if (len >= 0 && log_is_on(level))
+        tell(set, world, format, level, slice_of(text, MIN((size_t)len, sizeof(text) - 1)));
 }
 
 void command_warn(const struct command_context *context, const char *fmt, ...)
@@ -196,7 +198,16 @@ void command_warn(const struct command_context *context, const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    warn(context->set, context->world, context->log_format, fmt, args);
+    tell_formatted(context->set, context->world, context->log_format, LOG_WARN, fmt, args);
+    va_end(args);
+}
+
+void command_note(const struct command_context *context, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    tell_formatted(context->set, context->world, context->log_format, LOG_INFO, fmt, args);
     va_end(args);
 }
 
@@ -211,7 +222,7 @@ PRINTF(2, 3) static void run_warn(const struct command_run *run, const char *fmt
     va_list args;
 
     va_start(args, fmt);
-    warn(run->set, run->world, run->settings.log_format, fmt, args);
+    tell_formatted(run->set, run->world, run->settings.log_format, LOG_WARN, fmt, args);
     va_end(args);
 }
 

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#define COMMAND_GROUPS_MAX    6
+#define COMMAND_GROUPS_MAX    10
 #define COMMAND_ARGUMENTS_MAX 4
 #define COMMAND_EXAMPLES_MAX  6
 #define COMMAND_MANY          UINT32_MAX /* as `max` of an argument: any number */
@@ -86,6 +86,9 @@ int command_main(const struct command_set *set, const struct command_world *worl
 
 /* Tells a warning on standard error, unless --log-level keeps it back: "hearth: warning: ...", or a JSON line. */
 void command_warn(const struct command_context *context, const char *fmt, ...) PRINTF(2, 3);
+
+/* Tells on standard error what was done for the asker, unless --log-level keeps it back: "hearth: ...". */
+void command_note(const struct command_context *context, const char *fmt, ...) PRINTF(2, 3);
 
 /* Tells an error that does not end the command, as one that does is told: "hearth: ...". The command goes on and sees
  * to its exit status. */

@@ -61,7 +61,9 @@ static int run_fail(struct command_context *context, struct error *err)
     fprintf(context->out, "before\n");
     if (strcmp(how, "usage") == 0)
         return error_set(err, ERR_USAGE, "this cannot be used so");
-    if (strcmp(how, "verdict") == 0) {
+    if (strcmp(how, "note") == 0)
+        command_note(context, "%s was chosen", "blue\x1b[31m");
+    if (strcmp(how, "verdict") == 0 || strcmp(how, "note") == 0) {
         context->exit_status = 3;
         return 0;
     }

@@ -154,6 +154,15 @@ TEST(command_warns_of_variables_that_no_command_has)
     CHECK_TEXT(ran.messages, "");
 }
 
+TEST(command_notes_what_was_done_unless_the_log_level_is_higher)
+{
+    RUN("fail", "note");
+    CHECK_TEXT(ran.messages, "sample: blue?[31m was chosen\n");
+    CHECK_TEXT(ran.out, "before\n");
+    RUN("fail", "note", "--log-level", "warn");
+    CHECK_TEXT(ran.messages, "");
+}
+
 TEST(command_line_mistakes_are_named_with_the_way_to_help)
 {
     RUN("tpo");

@@ -11,6 +11,9 @@ static const struct command *const all[] = {
     &cmd_inspect,
     /* on a store */
     &cmd_import,
+    &cmd_query,
+    &cmd_timeseries,
+    &cmd_explain,
     &cmd_series,
     &cmd_labels,
     &cmd_label_values,

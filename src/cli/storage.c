@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cli/table.h"
 #include "cli/view.h"
+#include "query/querytime.h"
 
 const struct option_spec storage_options[STORAGE_OPTIONS_N] = {
     { "data-dir", OPTION_DIRECTORY, FIELD(storage_config, data_dir), "hearth-data", "The directory of the store." },
@@ -20,16 +21,16 @@ static const char *const wal_sync_words[] = {
     [STORE_SYNC_ALWAYS] = "always", [STORE_SYNC_EACH_SECOND] = "1s", [STORE_SYNC_OFF] = "off", NULL
 };
 
-#define TENANT_HELP "Whose data this is: letters, digits, '.', '_' and '-'. Tenants do not see each other's data."
-
 const struct option_spec storage_keeping_options[STORAGE_KEEPING_OPTIONS_N] = {
-    { "tenant", OPTION_TEXT, FIELD(storage_keeping, tenant), STORE_TENANT_DEFAULT, TENANT_HELP },
+    { "tenant", OPTION_TEXT, FIELD(storage_keeping, tenant), STORE_TENANT_DEFAULT, STORAGE_TENANT_HELP },
     { "wal-sync", OPTION_ENUM, FIELD(storage_keeping, wal_sync), "1s",
       "When written profiles are forced to the disk: before each is acknowledged, once a second, or when the system "
       "likes. Whatever is chosen, the death of the process loses nothing; this is about the loss of power.",
       .words = wal_sync_words },
     { "retention", OPTION_DURATION, FIELD(storage_keeping, retention_ns), NULL,
-      "Forget whole days that are older than this. Nothing is forgotten unless this or --retention-size is given.",
+      "Forget whole days that are older than this. This command forgets nothing unless this or --retention-size is "
+      "given; "
+      "a server will by itself, after 30d.",
       .min = "1h" },
     { "retention-size", OPTION_SIZE, FIELD(storage_keeping, retention_bytes), NULL,
       "Forget the oldest days while the store takes more of the disk than this.", .min = "1MiB" },
@@ -58,95 +59,29 @@ const struct option_spec storage_keeping_options[STORAGE_KEEPING_OPTIONS_N] = {
       "Longer values of series labels are cut.", .min = "16", .max = "64KiB" },
 };
 
-#define TIME_HELP                                                                                                      \
-    "A time like 2026-11-15T10:00:00Z, a date (its midnight in UTC), seconds or milliseconds since 1970, now, "        \
-    "now-1h, "                                                                                                         \
-    "or a duration before now, like 2h."
-
 const struct option_spec storage_range_options[STORAGE_RANGE_OPTIONS_N] = {
-    { "tenant", OPTION_TEXT, FIELD(storage_range, tenant), STORE_TENANT_DEFAULT, TENANT_HELP },
+    { "tenant", OPTION_TEXT, FIELD(storage_range, tenant), STORE_TENANT_DEFAULT, STORAGE_TENANT_HELP },
     /* No variable and no key: --from is something else where files are read. */
     { "from", OPTION_TEXT, FIELD(storage_range, from), NULL,
-      "Profiles whose window began at this time or later. " TIME_HELP, .value_name = "TIME", .is_flag_only = true },
+      "Profiles whose window began at this time or later. " STORAGE_TIME_HELP, .value_name = "TIME",
+      .is_flag_only = true },
     { "until", OPTION_TEXT, FIELD(storage_range, until), NULL,
       "Profiles whose window began before this time; written as --from.", .value_name = "TIME", .is_flag_only = true },
 };
 
 /* --- times --- */
 
-/* Digits since 1970. The sizes do not overlap for times between 1973 and 2262. */
-static bool parse_number(struct slice text, int64_t *ret_time_ns)
-{
-    static const struct {
-        uint64_t below;
-        int64_t unit_ns;
-    } units[] = { { 100000000000, CLOCK_NS_PER_SECOND },
-                  { 100000000000000, 1000000 },
-                  { 100000000000000000, 1000 },
-                  { UINT64_MAX, 1 } };
-    uint64_t number;
-
-    if (!slice_to_u64(text, &number))
-        return false;
-    for (size_t i = 0; i < ARRAY_LEN(units); i++)
-        if (number < units[i].below)
-            return !__builtin_mul_overflow(number, units[i].unit_ns, ret_time_ns);
-    return false;
-}
-
-/* now, now-1h, now+5m, 2h */
-static bool parse_relative(struct slice text, int64_t now_ns, int64_t *ret_time_ns)
-{
-    bool is_named = slice_starts_with(text, SLICE("now")), is_ahead = false;
-    int64_t distance_ns;
-
-    if (slice_is(text, "now")) {
-        *ret_time_ns = now_ns;
-        return true;
-    }
-    if (is_named) {
-        is_ahead = text.ptr[3] == '+';
-        if (!is_ahead && text.ptr[3] != '-')
-            return false;
-        text = slice_sub(text, 4, SIZE_MAX);
-    }
-    if (!units_parse_duration(text, &distance_ns))
-        return false;
-    if (is_ahead)
-        return !__builtin_add_overflow(now_ns, distance_ns, ret_time_ns);
-    return !__builtin_sub_overflow(now_ns, distance_ns, ret_time_ns);
-}
-
-static bool is_date(struct slice text)
-{
-    return text.len == 10 && text.ptr[4] == '-' && text.ptr[7] == '-';
-}
-
 int storage_parse_time(const char *option, const char *text, int64_t now_ns, int64_t *ret_time_ns, struct error *err)
 {
-    struct slice given = slice_trim(slice_from(text));
-    struct error ignored;
-    char midnight[32];
-    int64_t time_ns;
-
-    if (is_date(given)) {
-        snprintf(midnight, sizeof(midnight), "%.10sT00:00:00Z", given.ptr);
-        given = slice_from(midnight);
-    }
-    if (parse_number(given, &time_ns) || parse_relative(given, now_ns, &time_ns) ||
-        clock_parse(given, &time_ns, &ignored) == 0) {
-        *ret_time_ns = time_ns;
+    if (querytime_parse(slice_from(text), now_ns, ret_time_ns, err) == 0)
         return 0;
-    }
-    return error_set(err, ERR_USAGE,
-                     "--%s: '%.40s' is no time; write 2026-11-15T10:00:00Z, 2026-11-15, 1794736800 (seconds or "
-                     "milliseconds since 1970), now, now-1h, or 2h for two hours ago",
-                     option, text);
+    err->code = ERR_USAGE;
+    return error_wrap(err, "--%s", option);
 }
 
 /* --- queries --- */
 
-static int check_tenant(const char *tenant, struct error *err)
+int storage_check_tenant(const char *tenant, struct error *err)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     size_t len = strlen(tenant);
@@ -183,7 +118,7 @@ int storage_query_init(struct storage_query *query, const struct storage_range *
                        struct error *err)
 {
     *query = (struct storage_query){ .query = { .tenant = slice_from(range->tenant) } };
-    if (check_tenant(range->tenant, err) < 0 || parse_range(range, &query->query, err) < 0)
+    if (storage_check_tenant(range->tenant, err) < 0 || parse_range(range, &query->query, err) < 0)
         return -1;
     if (!selector)
         return 0;
@@ -286,7 +221,7 @@ int storage_open_to_write(const struct storage_config *config, const struct stor
         .max_series = (uint32_t)keeping->max_series,
     };
 
-    if (check_tenant(keeping->tenant, err) < 0)
+    if (storage_check_tenant(keeping->tenant, err) < 0)
         return -1;
     if (keeping->retention_ns && keeping->max_age_ns > keeping->retention_ns)
         return error_set(

@@ -26,6 +26,11 @@ extern const struct option_spec storage_options[STORAGE_OPTIONS_N];
 
 /* --- what it keeps --- */
 
+#define STORAGE_TENANT_HELP                                                                                            \
+    "Whose data this is: letters, digits, '.', '_' and '-'. Tenants do not see each other's data."
+/* Errors: ERR_USAGE naming --tenant and what a name is made of. */
+MUST_CHECK int storage_check_tenant(const char *tenant, struct error *err);
+
 struct storage_keeping {
     const char *tenant;
     unsigned wal_sync;        /* enum store_wal_sync */
@@ -51,6 +56,10 @@ extern const struct option_spec storage_keeping_options[STORAGE_KEEPING_OPTIONS_
 
 /* --- what of it --- */
 
+#define STORAGE_TIME_HELP                                                                                              \
+    "A time like 2026-11-15T10:00:00Z, a date (its midnight in UTC), seconds or milliseconds since 1970, now, "        \
+    "now-1h, or a duration before now, like 2h."
+
 struct storage_range {
     const char *tenant;
     const char *from, *until;
@@ -74,8 +83,7 @@ MUST_CHECK int storage_query_init(struct storage_query *query, const struct stor
                                   struct error *err);
 void storage_query_done(struct storage_query *query);
 
-/* Reads a time: RFC 3339, a date (midnight, UTC), a number since 1970 (seconds to nanoseconds, told apart by their
- * size), "now", "now-1h", "now+5m", or a duration, which is that long before now. Errors: ERR_USAGE naming `option`. */
+/* Reads a time as query/querytime.h does. Errors: ERR_USAGE naming `option`. */
 MUST_CHECK int storage_parse_time(const char *option, const char *text, int64_t now_ns, int64_t *ret_time_ns,
                                   struct error *err);
 

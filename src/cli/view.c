@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-static const char *const granularity_words[] = { "function", "filefunction", "file", "line", "address", NULL };
+const char *const view_granularity_words[] = { "function", "filefunction", "file", "line", "address", NULL };
 
 const struct option_spec view_options[VIEW_OPTIONS_N] = {
     { "type", OPTION_TEXT, FIELD(view_config, type), NULL,
@@ -18,7 +18,7 @@ const struct option_spec view_options[VIEW_OPTIONS_N] = {
       "them.",
       .value_name = "TYPE" },
     { "granularity", OPTION_ENUM, FIELD(view_config, granularity), "function", "What counts as one function.",
-      .words = granularity_words },
+      .words = view_granularity_words },
     { "json", OPTION_BOOL, FIELD(view_config, is_json), "false", "Write JSON." },
     { "local", OPTION_BOOL, FIELD(view_config, is_local), "false", "Show times in the local zone instead of UTC." },
 };
@@ -31,6 +31,9 @@ const struct option_spec view_filter_options[VIEW_FILTER_OPTIONS_N] = {
     { "show", OPTION_REGEX, FIELD(view_filter, show), NULL, "Leave out the functions that do not match." },
     { "show-from", OPTION_REGEX, FIELD(view_filter, show_from), NULL,
       "Leave out what called the matching function nearest the root, and samples without one." },
+};
+
+const struct option_spec view_filter_label_options[VIEW_FILTER_LABEL_OPTIONS_N] = {
     { "tagfocus", OPTION_TEXT, FIELD(view_filter, tag_focus), NULL,
       "Only samples with a label that matches, in pprof's notation: a pattern, KEY=PATTERN, or a range of numbers with "
       "units like bytes=1kb:1mb.",
@@ -107,6 +110,13 @@ static bool is_given(const char *text)
     return text && *text;
 }
 
+bool view_filter_is_given(const struct view_filter *filter)
+{
+    return is_given(filter->focus) || is_given(filter->ignore) || is_given(filter->hide) || is_given(filter->show) ||
+           is_given(filter->show_from) || is_given(filter->tag_focus) || is_given(filter->tag_ignore) ||
+           filter->labels.n > 0;
+}
+
 /* A filter names its patterns as the options are called: "focus: ..." is about --focus, and wrong usage. */
 static int wrong_option(struct error *err)
 {
@@ -130,9 +140,7 @@ int view_filter_apply(struct command_context *context, const struct view_filter 
                                 .n_labels = (uint32_t)given->labels.n };
     struct slice *labels;
 
-    *ret_is_filtered = is_given(given->focus) || is_given(given->ignore) || is_given(given->hide) ||
-                       is_given(given->show) || is_given(given->show_from) || is_given(given->tag_focus) ||
-                       is_given(given->tag_ignore) || given->labels.n > 0;
+    *ret_is_filtered = view_filter_is_given(given);
     if (!*ret_is_filtered)
         return 0;
     labels = ARENA_ARRAY(context->arena, struct slice, given->labels.n, err);
@@ -178,6 +186,21 @@ static int prepare(struct view *view, struct command_context *context, const str
     if (view->is_filtered)
         view->profile = &view->filtered.profiles[0];
     view->total = profile_total(view->profile, view->type);
+    view->n_profiles = view->input.n_profiles;
+    view->start_ns = view->profile->start_ns;
+    view->duration_ns = view->profile->duration_ns;
+    return 0;
+}
+
+/* Makes the input, which is open, the view's; it is closed on failure. */
+static int start(struct view *view, struct command_context *context, const struct view_config *config,
+                 struct error *err)
+{
+    batch_init(&view->filtered, &view->input.batch.limits);
+    if (prepare(view, context, config, err) < 0) {
+        view_close(view);
+        return -1;
+    }
     return 0;
 }
 
@@ -187,12 +210,20 @@ int view_open(struct view *view, struct command_context *context, const struct v
     *view = (struct view){ .is_local = config->is_local };
     if (input_open(&view->input, context, &config->input, files, INPUT_MERGED, err) < 0)
         return -1;
-    batch_init(&view->filtered, &view->input.batch.limits);
-    if (prepare(view, context, config, err) < 0) {
-        view_close(view);
-        return -1;
-    }
-    return 0;
+    return start(view, context, config, err);
+}
+
+int view_open_batch(struct view *view, struct command_context *context, const struct view_config *config,
+                    struct batch *batch, uint64_t n_profiles, const struct view_query *query, struct error *err)
+{
+    *view = (struct view){ .is_local = config->is_local };
+    batch_init(&view->input.batch, &batch->limits);
+    buffer_init(&view->input.file, 0);
+    input_replace(&view->input, batch);
+    view->input.n_profiles = n_profiles;
+    if (query)
+        view->query = *query;
+    return start(view, context, config, err);
 }
 
 void view_close(struct view *view)
@@ -222,28 +253,47 @@ double view_percent(const struct view *view, int64_t value)
 
 void view_print_title(const struct view *view, struct buffer *out)
 {
-    const struct profile *profile = view->profile;
+    enum clock_zone zone = view->is_local ? CLOCK_ZONE_LOCAL : CLOCK_ZONE_UTC;
     char time[CLOCK_TEXT_BYTES];
 
     table_append_text(out, view->type_name);
     buffer_append_byte(out, '/');
     table_append_text(out, view->unit);
-    buffer_printf(out, ", %s in all", unit_format(view->whole, view->unit).text);
+    buffer_printf(out, ", %s %s", unit_format(view->whole, view->unit).text,
+                  view->query.is_averaged ? "on average" : "in all");
     if (view->is_filtered)
         buffer_printf(out, ", %s of it selected (%.2f%%)", unit_format(view->total, view->unit).text,
                       view_percent(view, view->total));
-    if (view->input.n_profiles > 1)
-        buffer_printf(out, ", %llu profiles", (unsigned long long)view->input.n_profiles);
-    if (profile->start_ns)
-        buffer_printf(out, ", %s",
-                      clock_format(profile->start_ns, view->is_local ? CLOCK_ZONE_LOCAL : CLOCK_ZONE_UTC, 0, time));
-    if (profile->duration_ns)
-        buffer_printf(out, " for %s", unit_format(profile->duration_ns, SLICE("nanoseconds")).text);
+    if (view->n_profiles > 1)
+        buffer_printf(out, ", %llu profiles", (unsigned long long)view->n_profiles);
+    if (view->query.text.len > 0) {
+        buffer_printf(out, ", %s", clock_format(view->query.from_ns, zone, 0, time));
+        buffer_printf(out, " to %s\n", clock_format(view->query.until_ns, zone, 0, time));
+        return;
+    }
+    if (view->start_ns)
+        buffer_printf(out, ", %s", clock_format(view->start_ns, zone, 0, time));
+    if (view->duration_ns)
+        buffer_printf(out, " for %s", unit_format(view->duration_ns, SLICE("nanoseconds")).text);
     buffer_append_byte(out, '\n');
+}
+
+void view_json_query(const struct view_query *query, struct json *json)
+{
+    json_key(json, "query");
+    json_string(json, query->text);
+    json_key(json, "from_ns");
+    json_int(json, query->from_ns);
+    json_key(json, "until_ns");
+    json_int(json, query->until_ns);
+    json_key(json, "averaged");
+    json_bool(json, query->is_averaged);
 }
 
 void view_json_title(const struct view *view, struct json *json)
 {
+    if (view->query.text.len > 0)
+        view_json_query(&view->query, json);
     json_key(json, "type");
     json_string(json, view->type_name);
     json_key(json, "unit");
@@ -253,11 +303,13 @@ void view_json_title(const struct view *view, struct json *json)
     json_key(json, "total");
     json_int(json, view->total);
     json_key(json, "profiles");
-    json_uint(json, view->input.n_profiles);
-    json_key(json, "start_ns");
-    json_int(json, view->profile->start_ns);
+    json_uint(json, view->n_profiles);
+    if (view->query.text.len == 0) {
+        json_key(json, "start_ns");
+        json_int(json, view->start_ns);
+    }
     json_key(json, "duration_ns");
-    json_int(json, view->profile->duration_ns);
+    json_int(json, view->duration_ns);
 }
 
 struct view_error view_format_error(double samples)

@@ -15,14 +15,15 @@ import tempfile
 def run(hearth, command):
     command = re.sub(r"\bhearth\b", lambda match: hearth, command, count=1) if command.startswith("hearth") else \
         command.replace("| hearth", "| " + hearth)
-    done = subprocess.run(["bash", "-c", command.replace("examples/", "")], capture_output=True, text=True)
+    done = subprocess.run(["bash", "-c", command.replace("examples/", "")], capture_output=True, encoding="utf-8",
+                          env=dict(os.environ, LC_ALL="C.UTF-8"))
     return [line.rstrip() for line in (done.stdout + done.stderr).split("\n")]
 
 
 def check(hearth, root, page):
     """Returns how many commands the page has, and how many of its lines do not come out."""
     commands = wrong = 0
-    with open(os.path.join(root, page)) as file:
+    with open(os.path.join(root, page), encoding="utf-8") as file:
         blocks = re.findall(r"```\n(\$ .*?)```", file.read(), re.S)
     for part in (part for block in blocks for part in re.split(r"^\$ ", block, flags=re.M)[1:]):
         command, _, printed = part.partition("\n")

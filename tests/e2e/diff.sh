@@ -62,6 +62,20 @@ same "$(of a verdict) $(of b verdict)" "['within noise'] ['significant']"
 run hearth diff --json --significant 1.folded 2.folded
 same "$(json '[f["name"] for f in d["functions"]]')" "['b']"
 
+t "--threshold leaves out what changed by less, and keeps what is new or gone"
+printf 'main;a 1000\nmain;b 1000\nmain;c 1000\nmain;gone 1\n' >1.folded
+printf 'main;a 1049\nmain;b 1050\nmain;c 900\nmain;new 1\n' >2.folded
+run hearth diff --json --threshold 5% 1.folded 2.folded
+same "$(json '[f["name"] for f in d["functions"]]')" "['c', 'b', 'gone', 'new']"
+run hearth diff --json --threshold 5% --cum 1.folded 2.folded
+same "$(json '[f["name"] for f in d["functions"]]')" "['c', 'b', 'gone', 'new']"
+run hearth diff --threshold 5% "$before" "$before"
+status_is 0
+out_has "nothing changed by 5% or more"
+run hearth diff --threshold 5% --significant "$before" "$before"
+out_has "nothing changed by 5% or more beyond the sampling noise"
+refuses 2 "--threshold" hearth diff --threshold 5 1.folded 2.folded
+
 t "equal profiles have nothing to show"
 shows diff-equal.txt hearth diff cpu.pb cpu.pb
 run hearth diff --significant cpu.pb cpu.pb
@@ -109,7 +123,8 @@ shows diff-unicode.txt hearth diff "$data/unicode.folded" grown.folded
 t "each side is named when it cannot be read"
 refuses 1 "opening 'nosuch'" hearth diff nosuch cpu.pb
 refuses 1 "opening 'nosuch'" hearth diff cpu.pb nosuch
-refuses 2 "'hearth diff' needs B" hearth diff cpu.pb
+refuses 2 "'hearth diff' needs two files, the one before and the one after, or --baseline and --comparison" \
+    hearth diff cpu.pb
 refuses 2 "has no use for the argument 'third'" hearth diff cpu.pb cpu.pb third
 
 finish

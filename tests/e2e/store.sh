@@ -142,7 +142,7 @@ same "$(json '[d["first_ns"], d["last_ns"]]')" "[1790848800000000000, 1790848800
 run hearth import --data-dir timed --time 1h --json "$example"
 run hearth stats --data-dir timed --json
 same "$(json 'd["days"]')" 2
-refuses 2 "--time: 'noon' is no time; write 2026-11-15T10:00:00Z" hearth import --data-dir timed --time noon cpu.pb
+refuses 2 "--time: time 'noon': expected now, a date or a number at position 1" hearth import --data-dir timed --time noon cpu.pb
 
 t "a profile that knows its time keeps it, and --time says that it was not used"
 # shellcheck disable=SC2086
@@ -310,7 +310,7 @@ same "$(names --until 2026-09-30)" "api/eu-1 api/us-1 web/eu-1"
 same "$(names --from 2026-09-21 --until 2026-09-22 zone=eu-1)" "api/eu-1 web/eu-1"
 same "$(names --until 2000-01-01)" ""
 same "$(names --from 36500d --until now)" "api/eu-1 api/us-1 web/- web/eu-1"
-refuses 2 "--from: 'lunch' is no time; write 2026-11-15T10:00:00Z, 2026-11-15, 1794736800" \
+refuses 2 "--from: time 'lunch': expected now, a date or a number at position 1; give now-1h, " \
     hearth series --data-dir look --from lunch
 refuses 2 "the range is empty: it begins at 2026-10-02T00:00:00Z and ends at 2026-10-01T00:00:00Z" \
     hearth series --data-dir look --from 2026-10-02 --until 2026-10-01

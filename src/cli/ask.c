@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/ask.h"
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "query/querytime.h"
+
+const struct option_spec ask_options[ASK_OPTIONS_N] = {
+    { "tenant", OPTION_TEXT, FIELD(ask_config, tenant), STORE_TENANT_DEFAULT, STORAGE_TENANT_HELP },
+    { "pyroscope-sums", OPTION_BOOL, FIELD(ask_config, sums_levels), "false",
+      "Add up levels like memory in use over time, as Pyroscope does, instead of averaging them." },
+    { "query-memory", OPTION_SIZE, FIELD(ask_config, query_bytes), "256MiB",
+      "What the answer to a query may take of memory while it is made.", .min = "1MiB" },
+    { "timeout", OPTION_DURATION, FIELD(ask_config, timeout_ns), "30s", "Give up after this time; 0 never does." },
+};
+
+const struct option_spec ask_selection_options[ASK_SELECTION_OPTIONS_N] = {
+    { "type", OPTION_TEXT, FIELD(ask_selection, type), NULL,
+      "Profile type, for queries that do not name it: a full one as 'hearth types' lists them, or a short one like cpu "
+      "or alloc_space.",
+      .value_name = "TYPE" },
+    /* No variable and no key: --from is something else where files are read. */
+    { "from", OPTION_TEXT, FIELD(ask_selection, from), NULL,
+      "Profiles whose window began at this time or later; an hour before --until unless given. " STORAGE_TIME_HELP,
+      .value_name = "TIME", .is_flag_only = true },
+    { "until", OPTION_TEXT, FIELD(ask_selection, until), NULL,
+      "Profiles whose window began before this time; now unless given. Written as --from.", .value_name = "TIME",
+      .is_flag_only = true },
+};
+
+/* --- opening --- */
+
+int ask_open(struct ask *ask, struct command_context *context, const struct ask_config *config, struct error *err)
+{
+    struct engine_options options = { .query_bytes = config->query_bytes };
+
+    *ask = (struct ask){ .context = context, .config = config, .now_ns = clock_now_ns() };
+    if (config->timeout_ns && __builtin_add_overflow(clock_mono_ns(), config->timeout_ns, &ask->deadline_mono_ns))
+        ask->deadline_mono_ns = 0;
+    if (storage_check_tenant(config->tenant, err) < 0 || storage_open_to_read(&config->store, &ask->store, err) < 0)
+        return -1;
+    options.store = ask->store;
+    return engine_new(&options, &ask->engine, err);
+}
+
+void ask_close(struct ask *ask)
+{
+    engine_free(ask->engine);
+    store_close(ask->store);
+    *ask = (struct ask){ 0 };
+}
+
+/* --- what there is --- */
+
+/* The services of a range with their types. */
+static int load_catalog(const struct ask *ask, int64_t from_ns, int64_t until_ns, struct querycatalog *ret_catalog,
+                        struct error *err)
+{
+    struct store_query everything = { .tenant = slice_from(ask->config->tenant),
+                                      .from_ns = from_ns,
+                                      .until_ns = until_ns };
+
+    return querycatalog_load(ask->store, &everything, ask->context->arena, ret_catalog, err);
+}
+
+/* --- questions --- */
+
+/* A name that the range does not know may be that of a service that was quiet then: the answer is empty, and says when
+ * there is something. */
+static int find_meaning(const struct ask *ask, const struct querytext *text, struct slice type, int64_t from_ns,
+                        int64_t until_ns, struct querytext_resolved *ret_resolved, struct error *err)
+{
+    struct querycatalog catalog;
+
+    if (load_catalog(ask, from_ns, until_ns, &catalog, err) < 0)
+        return -1;
+    if (querytext_resolve(text, type, &catalog, ask->context->arena, ret_resolved, err) == 0)
+        return 0;
+    if (err->code != ERR_NOT_FOUND || load_catalog(ask, 0, INT64_MAX, &catalog, err) < 0)
+        return -1;
+    return querytext_resolve(text, type, &catalog, ask->context->arena, ret_resolved, err);
+}
+
+static int copy_text(const struct ask *ask, const struct selector *selector, struct slice *ret_text, struct error *err)
+{
+    AUTO(buffer_done) struct buffer text;
+
+    buffer_init(&text, 0);
+    selector_text(selector, &text);
+    if (buffer_check(&text, err) < 0)
+        return -1;
+    *ret_text = arena_copy(ask->context->arena, buffer_slice(&text), err);
+    return ret_text->ptr ? 0 : -1;
+}
+
+int ask_resolve(const struct ask *ask, const char *given, const char *type, int64_t from_ns, int64_t until_ns,
+                struct ask_question *ret_question, struct error *err)
+{
+    struct ask_question question = { .query = { .tenant = slice_from(ask->config->tenant),
+                                                .from_ns = from_ns,
+                                                .until_ns = until_ns,
+                                                .sums_levels = ask->config->sums_levels,
+                                                .deadline_mono_ns = ask->deadline_mono_ns } };
+    struct querytext text;
+    int result = querytext_parse(slice_from(given), &text, err);
+
+    if (result == 0) {
+        result = find_meaning(ask, &text, slice_from(type), from_ns, until_ns, &question.resolved, err);
+        querytext_done(&text);
+    }
+    if (result < 0) {
+        if (err->code == ERR_INVALID)
+            err->code = ERR_USAGE;
+        return -1;
+    }
+    if (copy_text(ask, question.resolved.selector, &question.text, err) < 0) {
+        ask_question_done(&question);
+        return -1;
+    }
+    question.query.type = question.resolved.profile_type;
+    question.query.selector = question.resolved.selector;
+    if (question.resolved.note[0])
+        command_note(ask->context, "%s", question.resolved.note);
+    *ret_question = question;
+    return 0;
+}
+
+void ask_question_done(struct ask_question *question)
+{
+    querytext_resolved_done(&question->resolved);
+}
+
+static int read_range(const struct ask *ask, const struct ask_selection *selection, int64_t *ret_from_ns,
+                      int64_t *ret_until_ns, struct error *err)
+{
+    struct querytime_range range;
+    int64_t time_ns;
+
+    /* First each for itself, so that an error names the option. */
+    if (selection->from && storage_parse_time("from", selection->from, ask->now_ns, &time_ns, err) < 0)
+        return -1;
+    if (selection->until && storage_parse_time("until", selection->until, ask->now_ns, &time_ns, err) < 0)
+        return -1;
+    if (querytime_range(slice_from(selection->from), slice_from(selection->until), ask->now_ns, &range, err) < 0) {
+        err->code = ERR_USAGE;
+        return -1;
+    }
+    *ret_from_ns = range.from_ns;
+    *ret_until_ns = range.until_ns;
+    return 0;
+}
+
+int ask_begin(struct ask *ask, struct ask_question *question, struct command_context *context,
+              const struct ask_config *config, const struct ask_selection *selection, struct error *err)
+{
+    int64_t from_ns, until_ns;
+
+    if (ask_open(ask, context, config, err) < 0 || read_range(ask, selection, &from_ns, &until_ns, err) < 0)
+        return -1;
+    return ask_resolve(ask, context->arguments.items[0], selection->type, from_ns, until_ns, question, err);
+}
+
+/* --- answers --- */
+
+int ask_failed(const struct ask *ask, struct error *err)
+{
+    if (err->code == ERR_TIMEOUT)
+        error_wrap(err, "--timeout %s", units_human_ns(ask->config->timeout_ns).text);
+    return -1;
+}
+
+int ask_profile(const struct ask *ask, const struct ask_question *question, struct batch *ret_batch,
+                struct query_facts *ret_facts, struct error *err)
+{
+    struct profile_limits limits = profile_default_limits;
+
+    limits.max_memory_bytes = ask->config->query_bytes;
+    batch_init(ret_batch, &limits);
+    if (engine_profile(ask->engine, &question->query, ret_batch, ret_facts, err) < 0) {
+        batch_done(ret_batch);
+        return ask_failed(ask, err);
+    }
+    ret_batch->profiles[0].default_type = 0;
+    ret_batch->profiles[0].duration_ns = ret_facts->duration_ns;
+    return 0;
+}
+
+int ask_flame(const struct ask *ask, const struct ask_question *question, struct flame **ret_flame,
+              struct query_facts *ret_facts, struct error *err)
+{
+    if (engine_flame(ask->engine, &question->query, 0, ret_flame, ret_facts, err) < 0)
+        return ask_failed(ask, err);
+    return 0;
+}
+
+struct view_query ask_view_query(const struct ask_question *question, const struct query_facts *facts)
+{
+    return (struct view_query){ .text = question->text,
+                                .from_ns = question->query.from_ns,
+                                .until_ns = question->query.until_ns,
+                                .is_averaged = facts->is_averaged };
+}
+
+void ask_type_parts(const struct ask_question *question, struct slice *ret_type, struct slice *ret_unit)
+{
+    struct slice rest = question->resolved.profile_type, name;
+
+    *ret_type = *ret_unit = (struct slice){ 0 };
+    if (slice_next_part(&rest, ':', &name) && slice_next_part(&rest, ':', ret_type))
+        IGNORE(!slice_next_part(&rest, ':', ret_unit), "a full type has five parts");
+}
+
+/* --- nothing --- */
+
+/* When the first and the last row began. */
+struct span {
+    const struct ask *ask;
+    int64_t first_ns, last_ns;
+};
+
+static int widen_span(void *context, const struct seriesinfo *series, const struct windows *windows, struct error *err)
+{
+    struct span *span = context;
+
+    if (span->ask->deadline_mono_ns && clock_mono_ns() > span->ask->deadline_mono_ns)
+        return error_set(err, ERR_TIMEOUT, "nothing matches, and looking for what there is took too long");
+    if (windows->n_rows > 0) {
+        span->first_ns = MIN(span->first_ns, windows->starts_ns[0]);
+        span->last_ns = MAX(span->last_ns, windows->starts_ns[windows->n_rows - 1]);
+    }
+    return 0;
+}
+
+/* Of all rows that a selector chooses, at any time; first_ns is behind last_ns where there are none. */
+static int find_span(const struct ask *ask, const struct selector *selector, struct span *ret_span, struct error *err)
+{
+    struct span span = { ask, INT64_MAX, INT64_MIN };
+    struct store_query always = { slice_from(ask->config->tenant), selector, 0, INT64_MAX };
+    struct store_reads reads = { 0 };
+
+    if (store_windows(ask->store, &always, &(struct store_window_sink){ &span, widen_span }, &reads, err) < 0)
+        return ask_failed(ask, err);
+    *ret_span = span;
+    return 0;
+}
+
+static int tell_what_there_is(const struct ask *ask, struct error *err)
+{
+    char first[CLOCK_TEXT_BYTES], last[CLOCK_TEXT_BYTES];
+    struct querycatalog_service all;
+    struct querycatalog catalog;
+    struct span span;
+
+    if (load_catalog(ask, 0, INT64_MAX, &catalog, err) < 0 ||
+        querycatalog_join(&catalog, NULL, ask->context->arena, &all, err) < 0 || find_span(ask, NULL, &span, err) < 0)
+        return -1;
+    if (span.first_ns > span.last_ns) {
+        command_note(ask->context, "tenant %s has no profiles at all", ask->config->tenant);
+        return 0;
+    }
+    command_note(ask->context, "of services %s; of types there are %s; profiles begin from %s to %s",
+                 querycatalog_nearest(&catalog, SLICE("")).text, querycatalog_sample_types(all.types, all.n_types).text,
+                 clock_format(span.first_ns, CLOCK_ZONE_UTC, 0, first),
+                 clock_format(span.last_ns, CLOCK_ZONE_UTC, 0, last));
+    return 0;
+}
+
+int ask_tell_empty(const struct ask *ask, const struct ask_question *question, struct error *err)
+{
+    char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
+    struct span span;
+
+    command_note(ask->context, "no profile of %.*s begins from %s until %s", SLICE_ARG(question->text),
+                 clock_format(question->query.from_ns, CLOCK_ZONE_UTC, 0, from),
+                 clock_format(question->query.until_ns, CLOCK_ZONE_UTC, 0, until));
+    if (find_span(ask, question->query.selector, &span, err) < 0)
+        return -1;
+    if (span.first_ns > span.last_ns)
+        return tell_what_there_is(ask, err);
+    command_note(ask->context, "there are some that begin from %s to %s; ask for that time",
+                 clock_format(span.first_ns, CLOCK_ZONE_UTC, 0, from),
+                 clock_format(span.last_ns, CLOCK_ZONE_UTC, 0, until));
+    return 0;
+}

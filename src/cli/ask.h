@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Asking a store: what query, diff, timeseries and explain have in common. A question is a query as text with its range
+ * of time, resolved by what there is; it is answered by query/engine.h, within a time and an amount of memory. */
+#pragma once
+
+#include "cli/storage.h"
+#include "cli/view.h"
+#include "query/engine.h"
+#include "query/querytext.h"
+
+/* --- options --- */
+
+struct ask_config {
+    struct storage_config store;
+    const char *tenant;
+    bool sums_levels;
+    uint64_t query_bytes;
+    int64_t timeout_ns; /* 0 = none */
+};
+#define ASK_OPTIONS_N 4
+extern const struct option_spec ask_options[ASK_OPTIONS_N];
+/* All rows, as two option groups of a command whose config struct has an ask_config at `member`. */
+#define ASK_GROUPS(config_struct, member)                                                                              \
+    { .title = "Asking", .specs = ask_options, .n = ASK_OPTIONS_N, .offset = offsetof(struct config_struct, member) }, \
+        STORAGE_GROUP(config_struct, member.store)
+
+/* What of it: a type apart from the query, and a range of time. */
+struct ask_selection {
+    const char *type;
+    const char *from, *until;
+};
+#define ASK_SELECTION_OPTIONS_N 3
+extern const struct option_spec ask_selection_options[ASK_SELECTION_OPTIONS_N];
+#define ASK_SELECTION_GROUP(config_struct, member)                                                                     \
+    {                                                                                                                  \
+        .title = "Selecting", .specs = ask_selection_options, .n = ASK_SELECTION_OPTIONS_N,                            \
+        .offset = offsetof(struct config_struct, member)                                                               \
+    }
+
+/* --- asking --- */
+
+/* An open store with its engine, for one run of a command: the deadline is counted from ask_open. */
+struct ask {
+    struct command_context *context;
+    const struct ask_config *config;
+    struct store *store;
+    struct engine *engine;
+    int64_t now_ns;
+    int64_t deadline_mono_ns; /* 0 = none */
+};
+/* Opens the store for looking. Takes a zeroed or failed one to ask_close, too. Errors: ERR_USAGE naming the option,
+ * those of storage_open_to_read. */
+MUST_CHECK int ask_open(struct ask *ask, struct command_context *context, const struct ask_config *config,
+                        struct error *err);
+void ask_close(struct ask *ask);
+
+struct ask_question {
+    struct querytext_resolved resolved;
+    struct slice text; /* canonical, in the arena of the context */
+    struct query query;
+};
+/* Reads a query and gives it a meaning by what the store has in the range, or else has at all; tells what was chosen for
+ * the asker. `type` may be NULL. The question holds no reference to the texts. Errors: ERR_USAGE saying where in the
+ * text, ERR_NOT_FOUND saying what there is. */
+MUST_CHECK int ask_resolve(const struct ask *ask, const char *text, const char *type, int64_t from_ns, int64_t until_ns,
+                           struct ask_question *ret_question, struct error *err);
+void ask_question_done(struct ask_question *question);
+
+/* The beginning of a command with one query, its first argument: ask_open, the range of the options, ask_resolve. Both
+ * structs are zeroed, and are to be closed and done whatever comes of it. Errors: likewise, ERR_USAGE naming the option. */
+MUST_CHECK int ask_begin(struct ask *ask, struct ask_question *question, struct command_context *context,
+                         const struct ask_config *config, const struct ask_selection *selection, struct error *err);
+
+/* The answer as a batch of one profile, which is initialised here, under the limit of memory. The type asked for is the
+ * default one, and the duration is that of all profiles together, as if they had been merged from files. */
+MUST_CHECK int ask_profile(const struct ask *ask, const struct ask_question *question, struct batch *ret_batch,
+                           struct query_facts *ret_facts, struct error *err);
+/* The answer as a whole tree of functions: quicker, and the same as that of the profile. */
+MUST_CHECK int ask_flame(const struct ask *ask, const struct ask_question *question, struct flame **ret_flame,
+                         struct query_facts *ret_facts, struct error *err);
+/* For errors of other functions of the engine: an answer that took too long is one of --timeout. Returns -1. */
+int ask_failed(const struct ask *ask, struct error *err);
+
+/* For titles. */
+struct view_query ask_view_query(const struct ask_question *question, const struct query_facts *facts);
+/* Sample type and unit of the type asked for. */
+void ask_type_parts(const struct ask_question *question, struct slice *ret_type, struct slice *ret_unit);
+
+/* Tells that nothing matches, and what there is: when there are such profiles, or else which services and types the
+ * store has. */
+MUST_CHECK int ask_tell_empty(const struct ask *ask, const struct ask_question *question, struct error *err);

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "cli/ask.h"
+#include "cli/commands.h"
+#include "cli/table.h"
+
+struct explain_config {
+    struct ask_config ask;
+    struct ask_selection selection;
+    bool is_json;
+};
+
+static const struct option_spec explain_options[] = {
+    { "json", OPTION_BOOL, FIELD(explain_config, is_json), "false", "Write JSON." },
+};
+
+/* What there is to say. */
+struct explanation {
+    const struct ask_question *question;
+    const struct query_facts *facts;
+    uint32_t n_nodes;
+};
+
+/* --- text --- */
+
+static const char *kind_text(const struct query_facts *facts)
+{
+    if (!facts->is_level)
+        return "added up over time and instances";
+    return facts->is_averaged ? "averaged over time, added up over instances (a level)"
+                              : "added up over time and instances, although it is a level (--pyroscope-sums)";
+}
+
+static void print_reads(const struct store_reads *reads, struct buffer *out)
+{
+    const struct {
+        uint64_t n;
+        const char *what;
+    } sources[] = {
+        { reads->n_hours, "roll-ups of an hour" }, { reads->n_slots, "roll-ups of five minutes" },
+        { reads->n_series, "sums of a series" },   { reads->n_rows, "single profiles" },
+        { reads->n_parts, "lists of windows" },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+        buffer_printf(out, "%s%llu %s\n", i ? "        " : "read    ", (unsigned long long)sources[i].n,
+                      sources[i].what);
+    buffer_printf(out, "        %s\n", units_human_bytes((int64_t)reads->n_bytes).text);
+}
+
+static void print_text(const struct explanation *e, struct buffer *out)
+{
+    char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
+    const struct query *query = &e->question->query;
+
+    buffer_append_text(out, "query   ");
+    table_append_text(out, e->question->text);
+    buffer_append_byte(out, '\n');
+    buffer_printf(out, "values  %s\n", kind_text(e->facts));
+    buffer_printf(out, "range   %s to %s (%s)\n", clock_format(query->from_ns, CLOCK_ZONE_UTC, 0, from),
+                  clock_format(query->until_ns, CLOCK_ZONE_UTC, 0, until),
+                  units_human_ns(query->until_ns - query->from_ns).text);
+    print_reads(&e->facts->reads, out);
+    buffer_printf(out, "answer  %llu profile%s", (unsigned long long)e->facts->n_rows,
+                  e->facts->n_rows == 1 ? "" : "s");
+    if (e->facts->duration_ns)
+        buffer_printf(out, " of %s", units_human_ns(e->facts->duration_ns).text);
+    buffer_printf(out, ", a tree of %u nodes\n", e->n_nodes);
+    buffer_printf(out, "time    %s reading, %s finishing, %u thread%s\n", units_human_ns(e->facts->read_ns).text,
+                  units_human_ns(e->facts->finish_ns).text, e->facts->n_threads, e->facts->n_threads == 1 ? "" : "s");
+}
+
+/* --- JSON --- */
+
+static void json_count(struct json *json, const char *key, uint64_t value)
+{
+    json_key(json, key);
+    json_uint(json, value);
+}
+
+static void json_reads(const struct store_reads *reads, struct json *json)
+{
+    json_key(json, "read");
+    json_object_begin(json);
+    json_count(json, "hour_rollups", reads->n_hours);
+    json_count(json, "slot_rollups", reads->n_slots);
+    json_count(json, "series_sums", reads->n_series);
+    json_count(json, "rows", reads->n_rows);
+    json_count(json, "windows", reads->n_parts);
+    json_count(json, "bytes", reads->n_bytes);
+    json_object_end(json);
+}
+
+static void print_json(const struct explanation *e, struct buffer *out)
+{
+    struct json json;
+
+    json_init(&json, out, JSON_INDENTED);
+    json_object_begin(&json);
+    json_key(&json, "query");
+    json_string(&json, e->question->text);
+    json_key(&json, "profile_type");
+    json_string(&json, e->question->resolved.profile_type);
+    json_key(&json, "note");
+    json_text(&json, e->question->resolved.note);
+    json_key(&json, "level");
+    json_bool(&json, e->facts->is_level);
+    json_key(&json, "averaged");
+    json_bool(&json, e->facts->is_averaged);
+    json_key(&json, "from_ns");
+    json_int(&json, e->question->query.from_ns);
+    json_key(&json, "until_ns");
+    json_int(&json, e->question->query.until_ns);
+    json_reads(&e->facts->reads, &json);
+    json_count(&json, "profiles", e->facts->n_rows);
+    json_key(&json, "duration_ns");
+    json_int(&json, e->facts->duration_ns);
+    json_count(&json, "nodes", e->n_nodes);
+    json_key(&json, "read_ns");
+    json_int(&json, e->facts->read_ns);
+    json_key(&json, "finish_ns");
+    json_int(&json, e->facts->finish_ns);
+    json_count(&json, "threads", e->facts->n_threads);
+    json_object_end(&json);
+    json_done(&json);
+}
+
+/* --- the run --- */
+
+static int explain(const struct ask *ask, const struct ask_question *question, struct error *err)
+{
+    const struct explain_config *config = ask->context->config;
+    AUTO(flame_freep) struct flame *flame = NULL;
+    struct query_facts facts;
+    struct explanation explanation = { question, &facts, 0 };
+    struct buffer out;
+
+    if (ask_flame(ask, question, &flame, &facts, err) < 0)
+        return -1;
+    if (facts.n_rows == 0 && ask_tell_empty(ask, question, err) < 0)
+        return -1;
+    explanation.n_nodes = flame->n_nodes;
+    buffer_init(&out, 0);
+    if (config->is_json)
+        print_json(&explanation, &out);
+    else
+        print_text(&explanation, &out);
+    return view_finish(ask->context, &out, 0, err);
+}
+
+static int run(struct command_context *context, struct error *err)
+{
+    const struct explain_config *config = context->config;
+    AUTO(ask_close) struct ask ask = { 0 };
+    AUTO(ask_question_done) struct ask_question question = { 0 };
+
+    if (ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0)
+        return -1;
+    return explain(&ask, &question, err);
+}
+
+const struct command cmd_explain = {
+    .name = "explain",
+    .summary = "Show how a query is answered, and what that costs",
+    .description =
+        "Answers a query as 'hearth query' does and says, instead of the answer, what the query means, what was read "
+        "for it, and where the time went.\n\n"
+        "Roll-ups, which hold the sums of a service over an hour or five minutes, are the cheapest to read. The sums "
+        "of "
+        "single series are read where a query asks for some instances of a service only, and single profiles at the "
+        "ragged ends of a range and where labels of samples decide. Of levels, the windows are read first.",
+    .config_bytes = sizeof(struct explain_config),
+    .options = { OPTION_GROUP("Options", explain_options), ASK_SELECTION_GROUP(explain_config, selection),
+                 ASK_GROUPS(explain_config, ask) },
+    .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "The query, as for 'hearth query'." } },
+    .examples = { { "hearth explain checkout --from now-1d", "What it takes to add up a day of a service." },
+                  { "hearth explain '{version=\"2\"}' --type cpu --json", "The same for scripts." } },
+    .run = run,
+};

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `hearth query`: what a store holds of a selection, as a table, a tree or a file. Tables and trees of plain functions
+ * come from the engine as trees; all else, and what is filtered, goes through a profile, as files do. */
+#include "base/fs.h"
+#include "cli/ask.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/showtop.h"
+#include "cli/showtree.h"
+
+struct query_config {
+    struct ask_config ask;
+    struct ask_selection selection;
+    struct view_config view; /* of which granularity, filter and is_local are options here */
+    struct showtop_config table;
+    struct showtree_config tree;
+    unsigned format; /* of answer_words, or behind them an index into the formats that can be written */
+    const char *output;
+};
+
+enum answer { ANSWER_AUTO, ANSWER_TOP, ANSWER_TREE, ANSWER_JSON, ANSWER_FILE };
+static const char *const answer_words[] = { "auto", "top", "tree", "json" };
+
+static const struct format *writable(size_t index)
+{
+    for (const struct format *format = formats; format->name; format++)
+        if (format->encode && index-- == 0)
+            return format;
+    return NULL;
+}
+
+static const char *format_word(size_t index)
+{
+    const struct format *format;
+
+    if (index < ARRAY_LEN(answer_words))
+        return answer_words[index];
+    format = writable(index - ARRAY_LEN(answer_words));
+    return format ? format->name : NULL;
+}
+
+static const struct option_spec query_options[] = {
+    { "format", OPTION_ENUM, FIELD(query_config, format), "auto",
+      "What to make of the answer: the table of functions (top), the tree of calls, as text or as JSON, or a profile. "
+      "By itself it follows the name of --output, and is the table without one.",
+      .word_at = format_word },
+    { "output", OPTION_FILE, FIELD(query_config, output), "-",
+      "Write to this file; - is standard output. Profiles are compressed as its name says.", .letter = 'o',
+      .is_flag_only = true },
+    { "granularity", OPTION_ENUM, FIELD(query_config, view.granularity), "function", "What counts as one function.",
+      .words = view_granularity_words },
+    { "local", OPTION_BOOL, FIELD(query_config, view.is_local), "false",
+      "Show times in the local zone instead of UTC." },
+};
+
+/* What to make of the answer. */
+struct shape {
+    enum answer answer;
+    const struct format *format; /* of a file */
+};
+
+static int choose_shape(const struct query_config *config, struct shape *ret_shape, struct error *err)
+{
+    const struct format *format;
+
+    if (config->format >= ARRAY_LEN(answer_words)) {
+        *ret_shape = (struct shape){ ANSWER_FILE, writable(config->format - ARRAY_LEN(answer_words)) };
+        return 0;
+    }
+    *ret_shape = (struct shape){ (enum answer)config->format, NULL };
+    if (config->format != ANSWER_AUTO)
+        return 0;
+    format = format_find_by_path(slice_from(config->output));
+    if (format && format->encode)
+        *ret_shape = (struct shape){ ANSWER_FILE, format };
+    else if (strcmp(config->output, "-") == 0)
+        ret_shape->answer = ANSWER_TOP;
+    else
+        return error_set(err, ERR_USAGE, "'%s' does not tell which format to write; add --format", config->output);
+    return 0;
+}
+
+/* --- text --- */
+
+static int print(struct command_context *context, const struct query_config *config, const struct shape *shape,
+                 const struct view *view, const struct flame *flame, struct error *err)
+{
+    struct buffer out;
+    int result;
+
+    buffer_init(&out, 0);
+    result = shape->answer == ANSWER_TOP
+                 ? showtop_print(context, &config->table, view, flame, false, &out, err)
+                 : showtree_print(context, &config->tree, view, flame, shape->answer == ANSWER_JSON, &out, err);
+    input_warn(context, "query", &flame->report);
+    if (strcmp(config->output, "-") == 0)
+        return view_finish(context, &out, result, err);
+    if (result == 0)
+        result = buffer_check(&out, err);
+    if (result == 0)
+        result = fs_write_file(config->output, buffer_slice(&out), err);
+    buffer_done(&out);
+    return result;
+}
+
+/* --- by way of a tree --- */
+
+static bool is_plain(const struct query_config *config, const struct shape *shape)
+{
+    return shape->answer != ANSWER_FILE && config->view.granularity == SYMBOL_FUNCTION &&
+           !view_filter_is_given(&config->view.filter) &&
+           (shape->answer == ANSWER_TOP || !(config->tree.is_inverted || config->tree.collapses_recursion));
+}
+
+/* The view of a tree that is there without its profile. */
+static struct view view_of_flame(const struct query_config *config, const struct ask_question *question,
+                                 const struct flame *flame, const struct query_facts *facts)
+{
+    struct view view = { .is_local = config->view.is_local,
+                         .total = flame_total(flame, 0, 0),
+                         .whole = flame_total(flame, 0, 0),
+                         .whole_size = flame_magnitude(flame->magnitudes[0]),
+                         .n_profiles = facts->n_rows,
+                         .duration_ns = facts->duration_ns,
+                         .query = ask_view_query(question, facts) };
+
+    ask_type_parts(question, &view.type_name, &view.unit);
+    return view;
+}
+
+static int answer_by_flame(const struct ask *ask, const struct ask_question *question, const struct shape *shape,
+                           struct error *err)
+{
+    const struct query_config *config = ask->context->config;
+    AUTO(flame_freep) struct flame *flame = NULL;
+    struct query_facts facts;
+    struct view view;
+
+    if (ask_flame(ask, question, &flame, &facts, err) < 0)
+        return -1;
+    if (facts.n_rows == 0 && ask_tell_empty(ask, question, err) < 0)
+        return -1;
+    if (facts.n_rows == 0 && shape->answer != ANSWER_JSON)
+        return 0;
+    view = view_of_flame(config, question, flame, &facts);
+    return print(ask->context, config, shape, &view, flame, err);
+}
+
+/* --- by way of a profile --- */
+
+static int show_profile(struct command_context *context, const struct shape *shape, const struct view *view,
+                        struct error *err)
+{
+    const struct query_config *config = context->config;
+    enum symbol_granularity granularity = (enum symbol_granularity)config->view.granularity;
+    struct flame_options top = { .granularity = granularity };
+    struct flame_options tree = showtree_flame_options(&config->tree, granularity);
+    AUTO(flame_freep) struct flame *flame = NULL;
+
+    if (flame_new(view->profile, &view->type, 1, shape->answer == ANSWER_TOP ? &top : &tree, &flame, err) < 0)
+        return -1;
+    return print(context, config, shape, view, flame, err);
+}
+
+static int write_profile(const struct query_config *config, const struct shape *shape, const struct batch *batch,
+                         struct error *err)
+{
+    struct format_write_options options = { .type = PROFILE_NO_TYPE };
+
+    output_pack_by_name(config->output, &options);
+    return output_write(batch, shape->format, &options, config->output, err);
+}
+
+/* Nothing as a file is a profile without samples; else it is the same whichever way it is found. */
+static int answer_nothing(const struct ask *ask, const struct ask_question *question, const struct shape *shape,
+                          const struct batch *batch, struct error *err)
+{
+    if (shape->answer != ANSWER_FILE)
+        return answer_by_flame(ask, question, shape, err);
+    if (ask_tell_empty(ask, question, err) < 0)
+        return -1;
+    return write_profile(ask->context->config, shape, batch, err);
+}
+
+static int answer_by_profile(const struct ask *ask, const struct ask_question *question, const struct shape *shape,
+                             struct error *err)
+{
+    const struct query_config *config = ask->context->config;
+    struct query_facts facts;
+    struct view_query about;
+    struct batch batch;
+    struct view view;
+    int result;
+
+    if (ask_profile(ask, question, &batch, &facts, err) < 0)
+        return -1;
+    if (facts.n_rows == 0) {
+        result = answer_nothing(ask, question, shape, &batch, err);
+        batch_done(&batch);
+        return result;
+    }
+    input_warn(ask->context, "query", &batch.report);
+    about = ask_view_query(question, &facts);
+    if (view_open_batch(&view, ask->context, &config->view, &batch, facts.n_rows, &about, err) < 0)
+        return -1;
+    result = shape->answer == ANSWER_FILE
+                 ? write_profile(config, shape, view.is_filtered ? &view.filtered : &view.input.batch, err)
+                 : show_profile(ask->context, shape, &view, err);
+    view_close(&view);
+    return result;
+}
+
+/* --- the run --- */
+
+static int run(struct command_context *context, struct error *err)
+{
+    const struct query_config *config = context->config;
+    AUTO(ask_close) struct ask ask = { 0 };
+    AUTO(ask_question_done) struct ask_question question = { 0 };
+    struct shape shape;
+
+    if (choose_shape(config, &shape, err) < 0 ||
+        ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0)
+        return -1;
+    return is_plain(config, &shape) ? answer_by_flame(&ask, &question, &shape, err)
+                                    : answer_by_profile(&ask, &question, &shape, err);
+}
+
+const struct command cmd_query = {
+    .name = "query",
+    .summary = "Show what a store holds: a table, a tree, or a file",
+    .description =
+        "Adds up all profiles that a query chooses and that began in a range of time, the last hour unless given.\n\n"
+        "A query is a service, a service and a short type, or a profile type, and conditions on labels in braces: "
+        "'checkout', 'checkout.cpu{zone=eu-1}', "
+        "'process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name=\"checkout\"}', or '{version=~\"1\\..*\"}'. Labels "
+        "of "
+        "samples, like thread_name, are seen as those of series are. A query that names no type asks for CPU time if "
+        "there is any, and what was chosen is told on standard error.\n\n"
+        "CPU time, allocations and other flows are added up. Levels, like memory in use, are averaged over the range "
+        "and added up over the instances; --pyroscope-sums adds them up over time as well.\n\n"
+        "If nothing matches, standard error says what there is, and the exit status is 0.",
+    .config_bytes = sizeof(struct query_config),
+    .options = { OPTION_GROUP("Options", query_options), ASK_SELECTION_GROUP(query_config, selection),
+                 VIEW_FILTER_GROUP(query_config, view.filter), SHOWTOP_GROUP("Table", query_config, table),
+                 SHOWTREE_GROUP("Tree", query_config, tree), ASK_GROUPS(query_config, ask) },
+    .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "What to add up, like 'checkout.cpu{zone=\"eu-1\"}'." } },
+    .examples = { { "hearth query checkout", "The functions of a service that cost most CPU time in the last hour." },
+                  { "hearth query 'checkout.alloc_space{version=\"2\"}' --from now-1d --format tree",
+                    "Who allocated in one version since yesterday." },
+                  { "hearth query checkout --focus 'json::' --cum",
+                    "The largest by total, in samples that pass through JSON code." },
+                  { "hearth query '{zone=~\"eu-.*\"}' --type cpu --until 2026-11-15T11:00:00Z -o cpu.pb.gz",
+                    "An hour of several services as a file for other tools." } },
+    .run = run,
+};

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Writing profiles to the file that a command was told. */
+#pragma once
+
+#include "wire/format.h"
+
+/* Compression by the ending of a name: .gz, .zst and .lz4 say it, .pb means none. Else the custom of the format stays. */
+void output_pack_by_name(const char *path, struct format_write_options *options);
+
+/* Writes the batch to `path` ("-" is standard output). Errors: ERR_USAGE for what would garble a terminal, those of the
+ * format, ERR_IO ... */
+MUST_CHECK int output_write(const struct batch *batch, const struct format *format,
+                            const struct format_write_options *options, const char *path, struct error *err);
