@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The store under load: what it costs to keep profiles, in CPU, disk and memory.
  *
- *     stream -gzip 20 10 600 | store [-memory MIB] [-sync always|1s|off] [-day N] [-keep-open] DIR
+ *     stream -gzip 20 10 600 | store [-memory MIB] [-sync always|1s|off] [-day N] [-warm N] DIR
  *
  * Reads a stream (bench_stream.c) to its end, writes each profile, closes the hours, and prints what it took, one
  * "name value" per line. CPU is that of the writing thread for the foreground, and of the whole process for all. With
- * -day the profiles are moved N days ahead, so that several days can be filled. */
+ * -day the profiles are moved N days ahead, so that several days can be filled. With -warm the costs of writing are
+ * those after the first N profiles: without what the first write to a day loads. */
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -111,7 +112,8 @@ static void write_one(struct store *store, struct batch *batch, uint32_t service
     counts->n_samples += receipt.n_samples;
 }
 
-static void take_stream(struct store *store, int64_t shift_ns, struct counts *counts)
+static void take_stream(struct store *store, int64_t shift_ns, uint64_t n_warm, struct counts *warm,
+                        struct counts *counts)
 {
     struct unpacker *unpacker;
     struct batch batch;
@@ -146,6 +148,8 @@ static void take_stream(struct store *store, int64_t shift_ns, struct counts *co
         clock_fake_set(batch.profiles[0].start_ns);
         counts->decode_ns += thread_cpu_ns() - begun;
         write_one(store, &batch, bytes_get_le32(header + 4), bytes_get_le32(header + 8), counts);
+        if (counts->n == n_warm)
+            *warm = *counts;
     }
     batch_done(&batch);
     unpacker_free(unpacker);
@@ -155,6 +159,23 @@ static void take_stream(struct store *store, int64_t shift_ns, struct counts *co
 static double per(double value, uint64_t n)
 {
     return n ? value / (double)n : 0;
+}
+
+/* What writing took after the warm-up. */
+static void print_costs(const struct counts *all, const struct counts *warm)
+{
+    uint64_t n = all->n - warm->n;
+    double unpack_us = per((double)(all->unpack_ns - warm->unpack_ns) / 1e3, n);
+    double decode_us = per((double)(all->decode_ns - warm->decode_ns) / 1e3, n);
+    double write_us = per((double)(all->write_ns - warm->write_ns) / 1e3, n);
+    double seconds = (double)(all->write_wall_ns - warm->write_wall_ns) / 1e9;
+
+    printf("profiles %llu\nsamples %llu\n", (unsigned long long)all->n, (unsigned long long)all->n_samples);
+    printf("unpack_us %.1f\ndecode_us %.1f\nwrite_us %.1f\n", unpack_us, decode_us, write_us);
+    printf("foreground_us %.1f\n", unpack_us + decode_us + write_us);
+    printf("foreground_per_unpack %.2f\n", (unpack_us + decode_us + write_us) / unpack_us);
+    printf("write_profiles_per_second %.0f\n", (double)n / seconds);
+    printf("write_samples_per_second %.0f\n", (double)(all->n_samples - warm->n_samples) / seconds);
 }
 
 static void print_stats(struct store *store, const char *when, const struct counts *counts)
@@ -185,7 +206,8 @@ int main(int argc, char **argv)
                                      .has_background = true,
                                      .close_delay_ns = 7200 * CLOCK_NS_PER_SECOND, /* not before we say so */
                                      .close_cpu_share = 1 };
-    struct counts counts = { 0 };
+    struct counts counts = { 0 }, warm = { 0 };
+    uint64_t n_warm = 0;
     struct store *store;
     struct error err;
     int64_t shift_ns = 0, begun_cpu_ns, begun_mono_ns;
@@ -198,29 +220,25 @@ int main(int argc, char **argv)
             options.memory_limit_bytes = (uint64_t)atoi(argv[2]) << 20;
         else if (strcmp(argv[1], "-day") == 0)
             shift_ns = atoi(argv[2]) * (int64_t)86400 * CLOCK_NS_PER_SECOND;
+        else if (strcmp(argv[1], "-warm") == 0)
+            n_warm = (uint64_t)atoi(argv[2]);
         else if (strcmp(argv[1], "-sync") == 0)
             for (unsigned i = 0; i < 3; i++)
                 options.wal_sync = strcmp(argv[2], modes[i]) == 0 ? (enum store_wal_sync)i : options.wal_sync;
         else
-            die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] DIR");
+            die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-warm N] DIR");
     }
     if (argc != 2)
-        die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] DIR");
+        die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-warm N] DIR");
     options.data_dir = argv[1];
     begun_mono_ns = real_ns();
     if (store_open(&options, &store, &err) < 0)
         die(err.text);
     printf("open_ms %.1f\n", (double)(real_ns() - begun_mono_ns) / 1e6);
     begun_written = written_bytes();
-    take_stream(store, shift_ns, &counts);
-    printf("profiles %llu\nsamples %llu\n", (unsigned long long)counts.n, (unsigned long long)counts.n_samples);
-    printf("unpack_us %.1f\ndecode_us %.1f\n", per((double)counts.unpack_ns / 1e3, counts.n),
-           per((double)counts.decode_ns / 1e3, counts.n));
-    printf("write_us %.1f\n", per((double)counts.write_ns / 1e3, counts.n));
-    printf("foreground_us %.1f\n",
-           per((double)(counts.unpack_ns + counts.decode_ns + counts.write_ns) / 1e3, counts.n));
-    printf("write_profiles_per_second %.0f\n", (double)counts.n / ((double)counts.write_wall_ns / 1e9));
-    printf("write_samples_per_second %.0f\n", (double)counts.n_samples / ((double)counts.write_wall_ns / 1e9));
+    take_stream(store, shift_ns, n_warm, &warm, &counts);
+    print_costs(&counts, &warm);
+    printf("ingest_cpu_us %.1f\n", per((double)clock_cpu_ns() / 1e3, counts.n)); /* with threads, before statistics */
     printf("hwm_before_close_mb %.1f\n", (double)status_kb("VmHWM") / 1e3);
     print_stats(store, "open", &counts);
     clock_fake_advance(4 * 3600 * CLOCK_NS_PER_SECOND);

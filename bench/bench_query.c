@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Questions to a store: how long they take, in wall time and CPU, and how much memory.
+ *
+ *     query [-n TIMES] [-memory MIB] [-hours H] [-only NAME] DIR
+ *
+ * Asks about the last H hours that the store has (1), each question TIMES times (20) after one that warms up, and prints
+ * the median of each as "name wall_ms cpu_ms ...". The stores are those of bench_store.c. */
+#include "base/clock.h"
+#include "query/timeseries.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int die(const char *what)
+{
+    fprintf(stderr, "query: %s\n", what);
+    exit(1);
+}
+
+static int64_t real_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * CLOCK_NS_PER_SECOND + time.tv_nsec;
+}
+
+/* A number of kB from /proc/self/status. */
+static unsigned long status_kb(const char *name)
+{
+    char line[256];
+    unsigned long value = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+
+    while (file && fgets(line, sizeof(line), file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            value = strtoul(line + strlen(name) + 1, NULL, 10);
+    if (file)
+        fclose(file);
+    return value;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+struct bench {
+    struct engine *engine;
+    struct store *store;
+    int64_t from_ns, until_ns;
+    char note[256]; /* of the question asked last */
+};
+
+/* --- questions --- */
+
+static void ask_flame(struct bench *bench, const char *text)
+{
+    struct selector *selector;
+    struct query query = { .type = SLICE("process_cpu:cpu:nanoseconds:cpu:nanoseconds"),
+                           .from_ns = bench->from_ns,
+                           .until_ns = bench->until_ns };
+    struct query_facts facts = { 0 };
+    struct flame *flame;
+    struct error err;
+
+    if (selector_new(slice_from(text), &selector, &err) < 0)
+        die(err.text);
+    query.selector = selector;
+    if (engine_flame(bench->engine, &query, 8192, &flame, &facts, &err) < 0)
+        die(err.text);
+    snprintf(bench->note, sizeof(bench->note),
+             "nodes %u rows %llu hours %llu slots %llu series %llu single_rows %llu reading_ms %.2f finishing_ms %.2f",
+             flame->n_nodes, (unsigned long long)facts.n_rows, (unsigned long long)facts.reads.n_hours,
+             (unsigned long long)facts.reads.n_slots, (unsigned long long)facts.reads.n_series,
+             (unsigned long long)facts.reads.n_rows, (double)facts.read_ns / 1e6, (double)facts.finish_ns / 1e6);
+    flame_free(flame);
+    selector_free(selector);
+}
+
+static void ask_one_service(struct bench *bench)
+{
+    ask_flame(bench, "{service_name=\"service-01\"}");
+}
+
+static void ask_all_services(struct bench *bench)
+{
+    ask_flame(bench, "{}");
+}
+
+static void ask_two_services(struct bench *bench)
+{
+    ask_flame(bench, "{service_name=\"service-01\"}");
+    ask_flame(bench, "{service_name=\"service-02\"}");
+}
+
+static void ask_half_the_instances(struct bench *bench)
+{
+    ask_flame(bench, "{instance=~\"instance-00[0-4]\"}");
+}
+
+static void ask_series_over_time(struct bench *bench)
+{
+    struct query query = { .type = SLICE("process_cpu:cpu:nanoseconds:cpu:nanoseconds"),
+                           .from_ns = bench->from_ns,
+                           .until_ns = bench->until_ns };
+    struct slice by = SLICE("service_name");
+    struct timeseries_options options = {
+        .kind = TIMESERIES_CORES, .step_ns = 60 * CLOCK_NS_PER_SECOND, .by = &by, .n_by = 1
+    };
+    struct query_facts facts = { 0 };
+    struct timeseries *series;
+    struct error err;
+
+    if (timeseries_new(bench->engine, &query, &options, &series, &facts, &err) < 0)
+        die(err.text);
+    snprintf(bench->note, sizeof(bench->note), "groups %u points %u parts %llu single_rows %llu", series->n_groups,
+             series->n_points, (unsigned long long)facts.reads.n_parts, (unsigned long long)facts.reads.n_rows);
+    timeseries_free(series);
+}
+
+static int count_series(void *context, const struct seriesinfo *series, struct error *err)
+{
+    ++*(uint32_t *)context;
+    return 0;
+}
+
+static void ask_labels(struct bench *bench)
+{
+    struct store_query query = { .from_ns = bench->from_ns, .until_ns = bench->until_ns };
+    struct store_texts names, values, types;
+    uint32_t n_series = 0;
+    struct arena arena;
+    struct error err;
+
+    arena_init(&arena, 0);
+    if (store_label_names(bench->store, &query, &arena, &names, &err) < 0 ||
+        store_label_values(bench->store, &query, SLICE("service_name"), &arena, &values, &err) < 0 ||
+        store_profile_types(bench->store, &query, &arena, &types, &err) < 0 ||
+        store_each_series(bench->store, &query, count_series, &n_series, &err) < 0)
+        die(err.text);
+    snprintf(bench->note, sizeof(bench->note), "names %zu values %zu types %zu series %u (four questions)", names.n,
+             values.n, types.n, n_series);
+    arena_done(&arena);
+}
+
+static const struct question {
+    const char *name;
+    void (*ask)(struct bench *bench);
+} questions[] = { { "one_service", ask_one_service },           { "two_services", ask_two_services },
+                  { "all_services", ask_all_services },         { "half_the_instances", ask_half_the_instances },
+                  { "series_over_time", ask_series_over_time }, { "labels", ask_labels } };
+
+static void measure(struct bench *bench, const struct question *question, int n)
+{
+    double wall[1000], cpu[1000], cold_ms = 0;
+
+    for (int i = -1; i < n; i++) {
+        int64_t begun_ns = real_ns(), begun_cpu_ns = clock_cpu_ns();
+
+        question->ask(bench);
+        if (i < 0)
+            cold_ms = (double)(real_ns() - begun_ns) / 1e6;
+        else {
+            wall[i] = (double)(real_ns() - begun_ns) / 1e6;
+            cpu[i] = (double)(clock_cpu_ns() - begun_cpu_ns) / 1e6;
+        }
+    }
+    qsort(wall, (size_t)n, sizeof(*wall), by_value);
+    qsort(cpu, (size_t)n, sizeof(*cpu), by_value);
+    printf("%s wall_ms %.2f cpu_ms %.2f cold_ms %.1f rss_mb %.1f hwm_mb %.1f %s\n", question->name, wall[n / 2],
+           cpu[n / 2], cold_ms, (double)status_kb("VmRSS") / 1e3, (double)status_kb("VmHWM") / 1e3, bench->note);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    const int64_t year_ns = 366 * 86400 * CLOCK_NS_PER_SECOND, hour_ns = 3600 * CLOCK_NS_PER_SECOND;
+    struct store_options options = { .retention_ns = 100 * year_ns };
+    struct engine_options engine_options = { .cache_bytes = (size_t)256 << 20 };
+    static struct store_stats stats;
+    const char *only = NULL;
+    int n = 20, hours = 1;
+    struct bench bench = { 0 };
+    struct error err;
+
+    for (; argc > 2 && argv[1][0] == '-'; argc -= 2, argv += 2) {
+        if (strcmp(argv[1], "-n") == 0)
+            n = MAX(MIN(atoi(argv[2]), 1000), 1);
+        else if (strcmp(argv[1], "-hours") == 0)
+            hours = atoi(argv[2]);
+        else if (strcmp(argv[1], "-only") == 0)
+            only = argv[2];
+        else if (strcmp(argv[1], "-memory") == 0)
+            options.memory_limit_bytes = (uint64_t)atoi(argv[2]) << 20;
+        else
+            die("usage: query [-n TIMES] [-memory MIB] [-hours H] [-only NAME] DIR");
+    }
+    if (argc != 2)
+        die("usage: query [-n TIMES] [-memory MIB] [-hours H] [-only NAME] DIR");
+    options.data_dir = argv[1];
+    if (store_open(&options, &bench.store, &err) < 0 || store_stats(bench.store, &stats, &err) < 0)
+        die(err.text);
+    engine_options.store = bench.store;
+    if (engine_new(&engine_options, &bench.engine, &err) < 0)
+        die(err.text);
+    bench.until_ns = stats.last_ns - stats.last_ns % hour_ns + hour_ns;
+    bench.from_ns = bench.until_ns - hours * hour_ns;
+    printf("idle rss_mb %.1f\n", (double)status_kb("VmRSS") / 1e3);
+    for (size_t i = 0; i < ARRAY_LEN(questions); i++)
+        if (!only || strcmp(only, questions[i].name) == 0)
+            measure(&bench, &questions[i], n);
+    engine_free(bench.engine);
+    store_close(bench.store);
+    return 0;
+}
