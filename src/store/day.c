@@ -613,7 +613,13 @@ int day_drop_covered(struct day *day, struct error *err)
             day->heads.items[i].family = KV_NO_FAMILY;
         }
         lock_mutex_release(&day->lock);
-        if (family != KV_NO_FAMILY && kv_family_drop(day->kv, family, err) < 0)
-            return -1;
+        if (family == KV_NO_FAMILY || kv_family_drop(day->kv, family, err) == 0)
+            continue;
+        /* Opening the day again tells whether it is gone; until then the marker that covers it must stay. */
+        lock_mutex_acquire(&day->lock);
+        day->heads.items[i].family = family;
+        day_stop(day, err);
+        lock_mutex_release(&day->lock);
+        return -1;
     }
 }
