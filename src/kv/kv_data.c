@@ -116,8 +116,7 @@ void kv_batch_delete_range(struct kv_batch *batch, struct kv *kv, uint32_t famil
                                        until.len);
 }
 
-/* Keeps the first failure after which the log cannot be trusted with more. */
-static int remember_failure(struct kv *kv, const struct error *err)
+int kv_remember_failure(struct kv *kv, const struct error *err)
 {
     if (err->code == ERR_IO || err->code == ERR_FULL || err->code == ERR_CORRUPT) {
         lock_rw_acquire_write(&kv->lock);
@@ -136,7 +135,7 @@ int kv_write(struct kv *kv, struct kv_batch *batch, bool is_synced, struct error
         return -1;
     rocksdb_write(kv->db, is_synced ? kv->synced_write_options : kv->write_options, batch->rocks, &text);
     if (kv_finish(kv, text, "writing to", err) < 0)
-        return remember_failure(kv, err);
+        return kv_remember_failure(kv, err);
     return 0;
 }
 
@@ -150,7 +149,7 @@ int kv_sync(struct kv *kv, struct error *err)
         return 0;
     rocksdb_flush_wal(kv->db, 1, &text);
     if (kv_finish(kv, text, "syncing the log of", err) < 0)
-        return remember_failure(kv, err);
+        return kv_remember_failure(kv, err);
     return 0;
 }
 

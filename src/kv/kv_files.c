@@ -46,11 +46,13 @@ int kv_flush(struct kv *kv, uint32_t family, struct error *err)
         return -1;
     if (family != KV_NO_FAMILY) {
         handle = kv_find_handle(kv, family, err);
-        return handle ? flush_handle(kv, handle, err) : -1;
+        if (!handle)
+            return -1;
+        return flush_handle(kv, handle, err) < 0 ? kv_remember_failure(kv, err) : 0;
     }
     for (uint32_t i = 0; i < kv_families(kv); i++)
         if (flush_if_there(kv, i, err) < 0)
-            return -1;
+            return kv_remember_failure(kv, err);
     return 0;
 }
 
@@ -188,7 +190,10 @@ int kv_checkpoint(struct kv *kv, const char *path, struct error *err)
         return -1;
     rocksdb_checkpoint_create(checkpoint, path, 0, &text);
     rocksdb_checkpoint_object_destroy(checkpoint);
-    return kv_finish(kv, text, "copying", err);
+    /* It flushes first: after a failed one RocksDB tries to recover by itself, and aborts if it is used meanwhile. */
+    if (kv_finish(kv, text, "copying", err) < 0)
+        return err->code == ERR_EXISTS ? -1 : kv_remember_failure(kv, err);
+    return 0;
 }
 
 int kv_repair(struct kv_shared *shared, const char *path, struct error *err)

@@ -54,6 +54,8 @@ MUST_CHECK int kv_check_is_writer(struct kv *kv, struct error *err);
 
 /* NULL if the family was dropped. */
 rocksdb_column_family_handle_t *kv_handle(struct kv *kv, uint32_t family);
+/* Keeps the first failure after which RocksDB cannot be trusted with more; kv_check_is_writer tells it. Returns -1. */
+int kv_remember_failure(struct kv *kv, const struct error *err);
 /* NULL with ERR_CLOSED if it was dropped. */
 MUST_CHECK rocksdb_column_family_handle_t *kv_find_handle(struct kv *kv, uint32_t family, struct error *err);
 

@@ -41,10 +41,10 @@ says_why() {
     1) fail "$1: a promise was broken" "$errout" ;;
     124 | 137) fail "$1: hung" "$errout" ;;
     *)
-        # Debian's RocksDB has its assertions on, and one of them fails when a certain read of a file that it takes in does.
-        # The process is gone then; what it acknowledged must not be.
+        # Debian's RocksDB has its assertions on, and some fail when it takes a file in that it cannot read, or recovers by
+        # itself from a full disk. The process is gone then; what it acknowledged must not be.
         case $errout in
-        *"BlockBasedTableIterator"*"Valid()"*) echo "$1: RocksDB's own assertion ended the process" ;;
+        *"rocksdb::"*"Assertion "*) echo "$1: an assertion of RocksDB's own ended the process: ${errout##*storm: }" ;;
         *) fail "$1: crashed, status $status" "$errout" ;;
         esac
         ;;
