@@ -603,3 +603,31 @@ int chunk_skip(struct chunk_reader *reader, struct error *err)
 
     return skip_any(&cursor) < 0 ? -1 : end_reading(&cursor);
 }
+
+void chunk_put(struct chunk_writer *writer, const struct chunk_entry *entry)
+{
+    switch (writer->kind) {
+    case CHUNK_STRING: chunk_put_string(writer, entry->text); break;
+    case CHUNK_MAPPING: chunk_put_mapping(writer, &entry->mapping); break;
+    case CHUNK_FUNCTION: chunk_put_function(writer, &entry->function); break;
+    case CHUNK_FRAME: chunk_put_frame(writer, &entry->frame, entry->lines); break;
+    case CHUNK_STACK: chunk_put_stack(writer, entry->hash, entry->frames, entry->n); break;
+    case CHUNK_LABEL_SET: chunk_put_label_set(writer, entry->labels, entry->n); break;
+    }
+}
+
+int chunk_next(struct chunk_reader *reader, struct arena *arena, struct chunk_entry *ret_entry, struct error *err)
+{
+    *ret_entry = (struct chunk_entry){ .n = 0 };
+    switch (reader->kind) {
+    case CHUNK_STRING: return chunk_next_string(reader, &ret_entry->text, err);
+    case CHUNK_MAPPING: return chunk_next_mapping(reader, &ret_entry->mapping, err);
+    case CHUNK_FUNCTION: return chunk_next_function(reader, &ret_entry->function, err);
+    case CHUNK_FRAME: return chunk_next_frame(reader, arena, &ret_entry->frame, &ret_entry->lines, err);
+    case CHUNK_STACK:
+        ret_entry->hash = chunk_stack_hash(reader, reader->at);
+        return chunk_next_stack(reader, arena, &ret_entry->frames, &ret_entry->n, err);
+    case CHUNK_LABEL_SET: return chunk_next_label_set(reader, arena, &ret_entry->labels, &ret_entry->n, err);
+    }
+    return error_set(err, ERR_CORRUPT, "there is no kind %d of entries", (int)reader->kind);
+}

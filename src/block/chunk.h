@@ -59,6 +59,20 @@ void chunk_put_frame(struct chunk_writer *writer, const struct frame *frame, con
 /* `frames` leaf first, as in tables.h; at most CONTENT_MAX_DEPTH of them. */
 void chunk_put_stack(struct chunk_writer *writer, struct hash128 hash, const uint32_t *frames, uint32_t depth);
 void chunk_put_label_set(struct chunk_writer *writer, const struct label *labels, uint32_t n);
+/* An entry of whatever kind; the parts of other kinds stay zero. */
+struct chunk_entry {
+    struct slice text;
+    struct mapping mapping;
+    struct function function;
+    struct frame frame;
+    struct line *lines;
+    struct hash128 hash;
+    uint32_t *frames;
+    struct label *labels;
+    uint32_t n; /* frames or labels */
+};
+/* The entry, by the writer's kind. */
+void chunk_put(struct chunk_writer *writer, const struct chunk_entry *entry);
 /* Appends the whole chunk to `out`. What went wrong, if anything, here or while entries were put, says buffer_check of
  * `out`. */
 void chunk_writer_finish(const struct chunk_writer *writer, struct buffer *out);
@@ -90,6 +104,9 @@ MUST_CHECK int chunk_next_stack(struct chunk_reader *reader, struct arena *arena
                                 uint32_t *ret_depth, struct error *err);
 MUST_CHECK int chunk_next_label_set(struct chunk_reader *reader, struct arena *arena, struct label **ret_labels,
                                     uint32_t *ret_n, struct error *err);
+/* The next entry of whatever kind the reader has; stacks with their hashes. Errors: those of its kind. */
+MUST_CHECK int chunk_next(struct chunk_reader *reader, struct arena *arena, struct chunk_entry *ret_entry,
+                          struct error *err);
 /* Skips the next entry, of any kind, without decoding more than it must: what can be read is skipped to the same place,
  * but not all that is skipped could be read. Errors: ERR_CORRUPT. */
 MUST_CHECK int chunk_skip(struct chunk_reader *reader, struct error *err);

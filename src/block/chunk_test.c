@@ -114,16 +114,19 @@ static void make_entry(struct entry *entry, uint64_t seed)
         entry->labels[i] = random_label(&state);
 }
 
-static void put_entry(struct chunk_writer *writer, const struct entry *entry)
+static void put_entry(struct chunk_writer *writer, struct entry *entry)
 {
-    switch (writer->kind) {
-    case CHUNK_STRING: chunk_put_string(writer, entry->text); break;
-    case CHUNK_MAPPING: chunk_put_mapping(writer, &entry->mapping); break;
-    case CHUNK_FUNCTION: chunk_put_function(writer, &entry->function); break;
-    case CHUNK_FRAME: chunk_put_frame(writer, &entry->frame, entry->lines); break;
-    case CHUNK_STACK: chunk_put_stack(writer, entry->hash, entry->frames, entry->depth); break;
-    case CHUNK_LABEL_SET: chunk_put_label_set(writer, entry->labels, entry->n_labels); break;
-    }
+    bool is_stack = writer->kind == CHUNK_STACK;
+
+    chunk_put(writer, &(struct chunk_entry){ .text = entry->text,
+                                             .mapping = entry->mapping,
+                                             .function = entry->function,
+                                             .frame = entry->frame,
+                                             .lines = entry->lines,
+                                             .hash = entry->hash,
+                                             .frames = entry->frames,
+                                             .labels = entry->labels,
+                                             .n = is_stack ? entry->depth : entry->n_labels });
 }
 
 /* The entries of `seed` and the numbers behind it. */
@@ -149,36 +152,30 @@ static void make_chunk(enum chunk_kind kind, uint64_t seed, uint32_t n, struct b
     chunk_writer_done(&writer);
 }
 
-/* The next entry into `ret_entry`, whatever its kind. */
+/* The next entry into `ret_entry`, whatever its kind, copied. */
 static int read_entry(struct chunk_reader *reader, struct arena *arena, struct entry *ret_entry, struct error *err)
 {
-    struct line *lines;
-    struct label *labels;
-    uint32_t *frames;
+    struct chunk_entry read;
 
     *ret_entry = (struct entry){ .text = { NULL, 0 } };
-    switch (reader->kind) {
-    case CHUNK_STRING: return chunk_next_string(reader, &ret_entry->text, err);
-    case CHUNK_MAPPING: return chunk_next_mapping(reader, &ret_entry->mapping, err);
-    case CHUNK_FUNCTION: return chunk_next_function(reader, &ret_entry->function, err);
-    case CHUNK_FRAME:
-        if (chunk_next_frame(reader, arena, &ret_entry->frame, &lines, err) < 0)
-            return -1;
-        memcpy(ret_entry->lines, lines, MIN(ret_entry->frame.n_lines, MAX_LINES) * sizeof(*lines));
-        return 0;
-    case CHUNK_STACK:
-        ret_entry->hash = chunk_stack_hash(reader, reader->at);
-        if (chunk_next_stack(reader, arena, &frames, &ret_entry->depth, err) < 0)
-            return -1;
-        memcpy(ret_entry->frames, frames, MIN(ret_entry->depth, MAX_DEPTH) * sizeof(*frames));
-        return 0;
-    case CHUNK_LABEL_SET:
-        if (chunk_next_label_set(reader, arena, &labels, &ret_entry->n_labels, err) < 0)
-            return -1;
-        memcpy(ret_entry->labels, labels, MIN(ret_entry->n_labels, MAX_LABELS) * sizeof(*labels));
-        return 0;
+    if (chunk_next(reader, arena, &read, err) < 0)
+        return -1;
+    ret_entry->text = read.text;
+    ret_entry->mapping = read.mapping;
+    ret_entry->function = read.function;
+    ret_entry->frame = read.frame;
+    ret_entry->hash = read.hash;
+    if (reader->kind == CHUNK_FRAME)
+        memcpy(ret_entry->lines, read.lines, MIN(read.frame.n_lines, MAX_LINES) * sizeof(*read.lines));
+    if (reader->kind == CHUNK_STACK) {
+        ret_entry->depth = read.n;
+        memcpy(ret_entry->frames, read.frames, MIN(read.n, MAX_DEPTH) * sizeof(*read.frames));
     }
-    return error_set(err, ERR_INVALID, "no such kind");
+    if (reader->kind == CHUNK_LABEL_SET) {
+        ret_entry->n_labels = read.n;
+        memcpy(ret_entry->labels, read.labels, MIN(read.n, MAX_LABELS) * sizeof(*read.labels));
+    }
+    return 0;
 }
 
 static bool is_equal(enum chunk_kind kind, const struct entry *a, const struct entry *b)

@@ -102,49 +102,8 @@ void verify_tell_missing(struct verify_run *run, const char *what, const struct 
 
 /* --- the dictionary --- */
 
-/* An entry of whatever kind; the parts of other kinds stay zero. */
-struct entry {
-    struct slice text;
-    struct mapping mapping;
-    struct function function;
-    struct frame frame;
-    struct line *lines;
-    struct hash128 hash;
-    uint32_t *frames;
-    struct label *labels;
-    uint32_t n; /* frames or labels */
-};
-
-static int read_entry(struct chunk_reader *reader, struct arena *arena, struct entry *entry, struct error *err)
-{
-    *entry = (struct entry){ .n = 0 };
-    switch (reader->kind) {
-    case CHUNK_STRING: return chunk_next_string(reader, &entry->text, err);
-    case CHUNK_MAPPING: return chunk_next_mapping(reader, &entry->mapping, err);
-    case CHUNK_FUNCTION: return chunk_next_function(reader, &entry->function, err);
-    case CHUNK_FRAME: return chunk_next_frame(reader, arena, &entry->frame, &entry->lines, err);
-    case CHUNK_STACK:
-        entry->hash = chunk_stack_hash(reader, reader->at);
-        return chunk_next_stack(reader, arena, &entry->frames, &entry->n, err);
-    case CHUNK_LABEL_SET: return chunk_next_label_set(reader, arena, &entry->labels, &entry->n, err);
-    }
-    return error_set(err, ERR_CORRUPT, "there is no kind %d of entries", (int)reader->kind);
-}
-
-static void put_entry(struct chunk_writer *writer, const struct entry *entry)
-{
-    switch (writer->kind) {
-    case CHUNK_STRING: chunk_put_string(writer, entry->text); break;
-    case CHUNK_MAPPING: chunk_put_mapping(writer, &entry->mapping); break;
-    case CHUNK_FUNCTION: chunk_put_function(writer, &entry->function); break;
-    case CHUNK_FRAME: chunk_put_frame(writer, &entry->frame, entry->lines); break;
-    case CHUNK_STACK: chunk_put_stack(writer, entry->hash, entry->frames, entry->n); break;
-    case CHUNK_LABEL_SET: chunk_put_label_set(writer, entry->labels, entry->n); break;
-    }
-}
-
 /* V2: what an entry names. */
-static int check_entry(struct verify_run *run, enum chunk_kind kind, const struct entry *entry,
+static int check_entry(struct verify_run *run, enum chunk_kind kind, const struct chunk_entry *entry,
                        struct verify_missing *missing, struct error *err)
 {
     const struct mapping *mapping = &entry->mapping;
@@ -171,9 +130,9 @@ static int check_entry(struct verify_run *run, enum chunk_kind kind, const struc
 }
 
 /* What stands for an entry that is lost: a text says so, anything else is empty. Stacks keep their hashes. */
-static struct entry nameless_entry(enum chunk_kind kind, struct hash128 hash)
+static struct chunk_entry nameless_entry(enum chunk_kind kind, struct hash128 hash)
 {
-    struct entry entry = { .hash = hash };
+    struct chunk_entry entry = { .hash = hash };
 
     if (kind == CHUNK_STRING)
         entry.text = SLICE("[missing]");
@@ -193,12 +152,12 @@ static int put_chunk(struct verify_run *run, enum chunk_kind kind, uint32_t firs
     *ret_is_done = false;
     chunk_writer_init(&writer, kind, 0);
     while (reader && reader->at < reader->n) {
-        struct entry entry;
+        struct chunk_entry entry;
 
         arena_reset(&run->arena);
-        if (read_entry(reader, &run->arena, &entry, &lost) < 0)
+        if (chunk_next(reader, &run->arena, &entry, &lost) < 0)
             break;
-        put_entry(&writer, &entry);
+        chunk_put(&writer, &entry);
     }
     if (n > MAX_NAMELESS && n - MAX_NAMELESS > writer.n) {
         chunk_writer_done(&writer);
@@ -207,9 +166,9 @@ static int put_chunk(struct verify_run *run, enum chunk_kind kind, uint32_t firs
     while (writer.n < n) {
         struct hash128 none = { 0, 1 },
                        hash = reader && kind == CHUNK_STACK ? chunk_stack_hash(reader, writer.n) : none;
-        struct entry entry = nameless_entry(kind, hash);
+        struct chunk_entry entry = nameless_entry(kind, hash);
 
-        put_entry(&writer, &entry);
+        chunk_put(&writer, &entry);
     }
     buffer_clear(&run->scratch);
     chunk_writer_finish(&writer, &run->scratch);
@@ -292,12 +251,12 @@ static int mend_chunk(struct verify_run *run, enum chunk_kind kind, uint32_t fir
 static int check_entries(struct verify_run *run, struct chunk_reader *reader, struct verify_missing *missing,
                          struct error *damage, struct error *err)
 {
-    struct entry entry;
+    struct chunk_entry entry;
 
     *damage = (struct error){ .code = ERR_OK };
     while (reader->at < reader->n) {
         arena_reset(&run->arena);
-        if (read_entry(reader, &run->arena, &entry, damage) < 0)
+        if (chunk_next(reader, &run->arena, &entry, damage) < 0)
             return 0;
         if (check_entry(run, reader->kind, &entry, missing, err) < 0)
             return -1;
