@@ -6,6 +6,7 @@
  * Asks about the last H hours that the store has (1), each question TIMES times (20) after one that warms up, and prints
  * the median of each as "name wall_ms cpu_ms ...". The stores are those of bench_store.c. */
 #include "base/clock.h"
+#include "measure.h"
 #include "query/timeseries.h"
 
 #include <stdio.h>
@@ -13,33 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-static int die(const char *what)
+static void die(const char *what)
 {
-    fprintf(stderr, "query: %s\n", what);
-    exit(1);
-}
-
-static int64_t real_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * CLOCK_NS_PER_SECOND + time.tv_nsec;
-}
-
-/* A number of kB from /proc/self/status. */
-static unsigned long status_kb(const char *name)
-{
-    char line[256];
-    unsigned long value = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-
-    while (file && fgets(line, sizeof(line), file))
-        if (strncmp(line, name, strlen(name)) == 0)
-            value = strtoul(line + strlen(name) + 1, NULL, 10);
-    if (file)
-        fclose(file);
-    return value;
+    measure_die("query", what);
 }
 
 static int by_value(const void *a, const void *b)
@@ -160,20 +137,20 @@ static void measure(struct bench *bench, const struct question *question, int n)
     double wall[1000], cpu[1000], cold_ms = 0;
 
     for (int i = -1; i < n; i++) {
-        int64_t begun_ns = real_ns(), begun_cpu_ns = clock_cpu_ns();
+        int64_t begun_ns = measure_real_ns(), begun_cpu_ns = clock_cpu_ns();
 
         question->ask(bench);
         if (i < 0)
-            cold_ms = (double)(real_ns() - begun_ns) / 1e6;
+            cold_ms = (double)(measure_real_ns() - begun_ns) / 1e6;
         else {
-            wall[i] = (double)(real_ns() - begun_ns) / 1e6;
+            wall[i] = (double)(measure_real_ns() - begun_ns) / 1e6;
             cpu[i] = (double)(clock_cpu_ns() - begun_cpu_ns) / 1e6;
         }
     }
     qsort(wall, (size_t)n, sizeof(*wall), by_value);
     qsort(cpu, (size_t)n, sizeof(*cpu), by_value);
     printf("%s wall_ms %.2f cpu_ms %.2f cold_ms %.1f rss_mb %.1f hwm_mb %.1f %s\n", question->name, wall[n / 2],
-           cpu[n / 2], cold_ms, (double)status_kb("VmRSS") / 1e3, (double)status_kb("VmHWM") / 1e3, bench->note);
+           cpu[n / 2], cold_ms, measure_status_mb("VmRSS"), measure_status_mb("VmHWM"), bench->note);
     fflush(stdout);
 }
 
@@ -210,7 +187,7 @@ int main(int argc, char **argv)
         die(err.text);
     bench.until_ns = stats.last_ns - stats.last_ns % hour_ns + hour_ns;
     bench.from_ns = bench.until_ns - hours * hour_ns;
-    printf("idle rss_mb %.1f\n", (double)status_kb("VmRSS") / 1e3);
+    printf("idle rss_mb %.1f\n", measure_status_mb("VmRSS"));
     for (size_t i = 0; i < ARRAY_LEN(questions); i++)
         if (!only || strcmp(only, questions[i].name) == 0)
             measure(&bench, &questions[i], n);

@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "measure.h"
 #include "pack/unpacker.h"
 #include "store/store.h"
 #include "wire/pprof.h"
@@ -20,19 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static int die(const char *what)
+static void die(const char *what)
 {
-    fprintf(stderr, "store: %s\n", what);
-    exit(1);
-}
-
-/* The real clock: that of the store is set to the time of the profiles. */
-static int64_t real_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (int64_t)time.tv_sec * CLOCK_NS_PER_SECOND + time.tv_nsec;
+    measure_die("store", what);
 }
 
 static int64_t thread_cpu_ns(void)
@@ -54,21 +45,6 @@ static bool read_all(char *bytes, size_t len)
         len -= (size_t)n;
     }
     return true;
-}
-
-/* A number of kB from /proc/self/status. */
-static unsigned long status_kb(const char *name)
-{
-    char line[256];
-    unsigned long value = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-
-    while (file && fgets(line, sizeof(line), file))
-        if (strncmp(line, name, strlen(name)) == 0)
-            value = strtoul(line + strlen(name) + 1, NULL, 10);
-    if (file)
-        fclose(file);
-    return value;
 }
 
 static unsigned long long written_bytes(void)
@@ -98,7 +74,7 @@ static void write_one(struct store *store, struct batch *batch, uint32_t service
     struct store_receipt receipt;
     struct store_write write = { .batch = batch, .labels = labels, .n_labels = 2 };
     struct error err;
-    int64_t cpu_ns = thread_cpu_ns(), wall_ns = real_ns();
+    int64_t cpu_ns = thread_cpu_ns(), wall_ns = measure_real_ns();
 
     snprintf(service_name, sizeof(service_name), "service-%02u", service);
     snprintf(instance_name, sizeof(instance_name), "instance-%03u", instance);
@@ -107,7 +83,7 @@ static void write_one(struct store *store, struct batch *batch, uint32_t service
     if (store_write(store, &write, &receipt, &err) < 0)
         die(err.text);
     counts->write_ns += thread_cpu_ns() - cpu_ns;
-    counts->write_wall_ns += real_ns() - wall_ns;
+    counts->write_wall_ns += measure_real_ns() - wall_ns;
     counts->n += receipt.n_written;
     counts->n_samples += receipt.n_samples;
 }
@@ -231,27 +207,27 @@ int main(int argc, char **argv)
     if (argc != 2)
         die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-warm N] DIR");
     options.data_dir = argv[1];
-    begun_mono_ns = real_ns();
+    begun_mono_ns = measure_real_ns();
     if (store_open(&options, &store, &err) < 0)
         die(err.text);
-    printf("open_ms %.1f\n", (double)(real_ns() - begun_mono_ns) / 1e6);
+    printf("open_ms %.1f\n", (double)(measure_real_ns() - begun_mono_ns) / 1e6);
     begun_written = written_bytes();
     take_stream(store, shift_ns, n_warm, &warm, &counts);
     print_costs(&counts, &warm);
     printf("ingest_cpu_us %.1f\n", per((double)clock_cpu_ns() / 1e3, counts.n)); /* with threads, before statistics */
-    printf("hwm_before_close_mb %.1f\n", (double)status_kb("VmHWM") / 1e3);
+    printf("hwm_before_close_mb %.1f\n", measure_status_mb("VmHWM"));
     print_stats(store, "open", &counts);
     clock_fake_advance(4 * 3600 * CLOCK_NS_PER_SECOND);
     begun_cpu_ns = clock_cpu_ns();
-    begun_mono_ns = real_ns();
+    begun_mono_ns = measure_real_ns();
     if (store_maintain(store, &err) < 0)
         die(err.text);
     printf("close_cpu_us %.1f\nclose_seconds %.2f\n", per((double)(clock_cpu_ns() - begun_cpu_ns) / 1e3, counts.n),
-           (double)(real_ns() - begun_mono_ns) / 1e9);
+           (double)(measure_real_ns() - begun_mono_ns) / 1e9);
     print_stats(store, "closed", &counts);
     printf("written_bytes_per_sample %.3f\n", per((double)(written_bytes() - begun_written), counts.n_samples));
     printf("process_cpu_us %.1f\n", per((double)clock_cpu_ns() / 1e3, counts.n));
-    printf("hwm_mb %.1f\n", (double)status_kb("VmHWM") / 1e3);
+    printf("hwm_mb %.1f\n", measure_status_mb("VmHWM"));
     store_close(store);
     return 0;
 }

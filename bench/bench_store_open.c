@@ -6,30 +6,16 @@
  * Prints how long it took until the profile types of all days were known (so that every day's database was opened and
  * its index read), how much of it was CPU, and the most memory the process ever had. */
 #include "base/clock.h"
+#include "measure.h"
 #include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int die(const char *what)
+static void die(const char *what)
 {
-    fprintf(stderr, "store_open: %s\n", what);
-    exit(1);
-}
-
-static unsigned long status_kb(const char *name)
-{
-    char line[256];
-    unsigned long value = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-
-    while (file && fgets(line, sizeof(line), file))
-        if (strncmp(line, name, strlen(name)) == 0)
-            value = strtoul(line + strlen(name) + 1, NULL, 10);
-    if (file)
-        fclose(file);
-    return value;
+    measure_die("store_open", what);
 }
 
 int main(int argc, char **argv)
@@ -52,8 +38,8 @@ int main(int argc, char **argv)
     if (store_open(&options, &store, &err) < 0 || store_profile_types(store, &everything, &arena, &types, &err) < 0)
         die(err.text);
     printf("open_all_ms %.1f\nopen_all_cpu_ms %.1f\nopen_all_hwm_mb %.1f\ntypes %zu\n",
-           (double)(clock_mono_ns() - begun) / 1e6, (double)(clock_cpu_ns() - cpu) / 1e6,
-           (double)status_kb("VmHWM") / 1e3, types.n);
+           (double)(clock_mono_ns() - begun) / 1e6, (double)(clock_cpu_ns() - cpu) / 1e6, measure_status_mb("VmHWM"),
+           types.n);
     store_close(store);
     arena_done(&arena);
     return 0;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the programs that measure share. */
+#pragma once
+
+#include "base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static inline void measure_die(const char *program, const char *what)
+{
+    fprintf(stderr, "%s: %s\n", program, what);
+    exit(1);
+}
+
+/* The real clock: that of a store may be set to the time of its profiles. */
+static inline int64_t measure_real_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * CLOCK_NS_PER_SECOND + time.tv_nsec;
+}
+
+/* A number of kB from /proc/self/status, in MB. */
+static inline double measure_status_mb(const char *name)
+{
+    char line[256];
+    unsigned long value = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+
+    while (file && fgets(line, sizeof(line), file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            value = strtoul(line + strlen(name) + 1, NULL, 10);
+    if (file)
+        fclose(file);
+    return (double)value / 1e3;
+}
