@@ -275,6 +275,27 @@ void seriesinfo_profile_type(const struct seriesinfo *info, uint32_t type, struc
     buffer_append_slice(out, info->period_unit);
 }
 
+int seriesinfo_find_type(const struct seriesinfo *info, struct slice profile_type, uint32_t *ret_type,
+                         struct error *err)
+{
+    uint32_t found = SERIES_NO_TYPE;
+    struct buffer text;
+    int result = 0;
+
+    buffer_init(&text, 0);
+    for (uint32_t i = 0; !result && i < info->n_types && found == SERIES_NO_TYPE; i++) {
+        buffer_clear(&text);
+        seriesinfo_profile_type(info, i, &text);
+        result = buffer_check(&text, err);
+        if (!result && slice_equal(buffer_slice(&text), profile_type))
+            found = i;
+    }
+    buffer_done(&text);
+    if (!result)
+        *ret_type = found;
+    return result;
+}
+
 static void append_ascii(struct buffer *out, char byte)
 {
     static const char letters[] = "abtnvfr"; /* of the bytes from 7 to 13 */

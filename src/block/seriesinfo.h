@@ -57,6 +57,10 @@ struct slice seriesinfo_label(const struct seriesinfo *info, struct slice name);
 
 /* Appends the profile type of value `type`: "process_cpu:cpu:nanoseconds:cpu:nanoseconds". */
 void seriesinfo_profile_type(const struct seriesinfo *info, uint32_t type, struct buffer *out);
+/* Which value has this profile type; SERIES_NO_TYPE if none does. Errors: ERR_MEMORY. */
+#define SERIES_NO_TYPE UINT32_MAX
+MUST_CHECK int seriesinfo_find_type(const struct seriesinfo *info, struct slice profile_type, uint32_t *ret_type,
+                                    struct error *err);
 /* Appends the labels for people and for selectors: {service_name="api", zone="eu"}; values escaped as in Go, names that
  * are no words quoted like values. */
 void seriesinfo_text(const struct seriesinfo *info, struct buffer *out);

@@ -403,6 +403,18 @@ TEST(seriesinfo_spells_profile_types)
     CHECK_WRITES(seriesinfo_profile_type(&info, 1, &out), ":cpu:nanoseconds::");
 }
 
+TEST(seriesinfo_finds_the_value_of_a_profile_type)
+{
+    struct seriesinfo info = api_series();
+    uint32_t type = 7;
+    struct error err;
+
+    CHECK_OK(seriesinfo_find_type(&info, SLICE("process_cpu:cpu:nanoseconds:cpu:ns"), &type, &err), &err);
+    CHECK_EQ(type, 1);
+    CHECK_OK(seriesinfo_find_type(&info, SLICE("process_cpu:cpu:nanoseconds:cpu"), &type, &err), &err);
+    CHECK_EQ(type, SERIES_NO_TYPE);
+}
+
 TEST(seriesinfo_shows_labels_as_a_selector)
 {
     struct seriesinfo info = api_series();

@@ -35,23 +35,6 @@ static int find_count(const struct seriesinfo *series, struct arena *arena, stru
     return 0;
 }
 
-static int find_value(const struct seriesinfo *series, struct slice type, uint32_t *ret_value, struct error *err)
-{
-    struct buffer text;
-    int result = 0;
-
-    buffer_init(&text, 0);
-    for (uint32_t i = 0; !result && i < series->n_types && *ret_value == QUERYCOLUMNS_NONE; i++) {
-        buffer_clear(&text);
-        seriesinfo_profile_type(series, i, &text);
-        result = buffer_check(&text, err);
-        if (!result && slice_equal(buffer_slice(&text), type))
-            *ret_value = i;
-    }
-    buffer_done(&text);
-    return result;
-}
-
 int querycolumns_find(const struct seriesinfo *series, struct slice type, struct querycolumns *ret_columns,
                       struct error *err)
 {
@@ -60,7 +43,7 @@ int querycolumns_find(const struct seriesinfo *series, struct slice type, struct
     int result;
 
     arena_init(&arena, 0);
-    result = find_value(series, type, &columns.value, err);
+    result = seriesinfo_find_type(series, type, &columns.value, err);
     if (!result && columns.value != QUERYCOLUMNS_NONE)
         result = find_count(series, &arena, &columns, err);
     arena_done(&arena);

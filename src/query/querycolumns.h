@@ -4,7 +4,7 @@
 
 #include "block/seriesinfo.h"
 
-#define QUERYCOLUMNS_NONE UINT32_MAX
+#define QUERYCOLUMNS_NONE SERIES_NO_TYPE
 
 struct querycolumns {
     uint32_t value; /* QUERYCOLUMNS_NONE: the series does not have the type */
