@@ -101,36 +101,20 @@ static int add_rules(struct rowfilter *filter, uint32_t tenant, const struct sel
     return 0;
 }
 
-/* A selector may ask for a profile type: some type of the series must be it. */
-static int has_type(const struct seriesinfo *info, struct slice wanted, bool *ret_has, struct error *err)
-{
-    struct buffer text;
-    int result = 0;
-
-    *ret_has = !wanted.len;
-    buffer_init(&text, 0);
-    for (uint32_t i = 0; i < info->n_types && !*ret_has && !result; i++) {
-        buffer_clear(&text);
-        seriesinfo_profile_type(info, i, &text);
-        result = buffer_check(&text, err);
-        *ret_has = !result && slice_equal(buffer_slice(&text), wanted);
-    }
-    buffer_done(&text);
-    return result;
-}
-
 /* What a rule says of the series; a verdict that is not MAYBE holds for all its rows. */
 static int judge(struct rowfilter *filter, const struct rule *rule, const struct seriesinfo *info, uint8_t *ret_verdict,
                  struct error *err)
 {
     enum selector_verdict verdict = SELECTOR_YES;
-    bool has = true;
+    struct slice type = rule->selector ? selector_profile_type(rule->selector) : SLICE("");
+    uint32_t place = 0;
 
+    /* A selector may ask for a profile type: some type of the series must be it. */
     if (rule->selector &&
-        (has_type(info, selector_profile_type(rule->selector), &has, err) < 0 ||
+        ((type.len && seriesinfo_find_type(info, type, &place, err) < 0) ||
          selector_judge(rule->selector, info, filter->has_columns, filter->scratch, &verdict, err) < 0))
         return -1;
-    *ret_verdict = (uint8_t)(has ? verdict : SELECTOR_NO);
+    *ret_verdict = (uint8_t)(place == SERIES_NO_TYPE ? SELECTOR_NO : verdict);
     return 0;
 }
 
