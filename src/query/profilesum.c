@@ -169,16 +169,6 @@ static int find_columns(struct profilesum *sum, const struct seriesinfo *series,
     return 0;
 }
 
-static int64_t add(int64_t a, int64_t b, uint64_t *n_saturated)
-{
-    int64_t sum;
-
-    if (!__builtin_add_overflow(a, b, &sum))
-        return sum;
-    ++*n_saturated;
-    return b < 0 ? INT64_MIN : INT64_MAX;
-}
-
 static struct cell *cell_of(struct profilesum *sum, uint32_t stack, struct error *err)
 {
     uint32_t next = (uint32_t)sum->cells.n, place;
@@ -221,13 +211,13 @@ int profilesum_add(void *context, const struct store_sums *sums, struct error *e
 
         if (!cell)
             return -1;
-        cell->value = add(cell->value, values[i], &sum->n_saturated);
+        cell->value = value_add(cell->value, values[i], &sum->n_saturated);
         cell->level += (double)values[i] * weight;
         if (counts && sum->has_counts)
-            cell->count = add(cell->count, counts[i], &sum->n_saturated);
+            cell->count = value_add(cell->count, counts[i], &sum->n_saturated);
     }
     sum->n_rows += sums->n_rows;
-    sum->duration_ns = add(sum->duration_ns, sums->duration_ns, &sum->n_saturated);
+    sum->duration_ns = value_add(sum->duration_ns, sums->duration_ns, &sum->n_saturated);
     sum->first_ns = MIN(sum->first_ns, sums->start_ns);
     sum->last_ns = MAX(sum->last_ns, sums->start_ns + sums->length_ns);
     return 0;

@@ -72,16 +72,6 @@ struct assembly {
 
 /* --- totals --- */
 
-static int64_t add(int64_t a, int64_t b, uint64_t *n_saturated)
-{
-    int64_t sum;
-
-    if (!__builtin_add_overflow(a, b, &sum))
-        return sum;
-    ++*n_saturated;
-    return b < 0 ? INT64_MIN : INT64_MAX;
-}
-
 static int put_in_order(const struct treesum *sum, const struct treesum_tree *from, struct ordered *ret_tree,
                         struct arena *arena, struct error *err)
 {
@@ -289,7 +279,7 @@ static int add_child(struct assembly *a, uint32_t parent, size_t from, size_t un
     int64_t total = 0;
 
     for (size_t i = from; i < until; i++)
-        total = add(total, a->children.items[i].total, &a->n_saturated);
+        total = value_add(total, a->children.items[i].total, &a->n_saturated);
     if (note_weight(a, flame_magnitude(total), &can, err) < 0)
         return -1;
     if (!can)
@@ -330,18 +320,18 @@ static int take(struct assembly *a, uint32_t number, struct error *err)
         const struct ordered *tree = &a->trees[place.tree];
 
         details->count += count_between(tree, place.node, tree->calls->ends[place.node]);
-        details->self = add(details->self, value_between(tree, place.node, place.node + 1), &a->n_saturated);
+        details->self = value_add(details->self, value_between(tree, place.node, place.node + 1), &a->n_saturated);
         details->self_count += count_between(tree, place.node, place.node + 1);
     }
     /* Until they are taken, all children are others. */
-    details->other = add(node->total, -details->self, &a->n_saturated);
+    details->other = value_add(node->total, -details->self, &a->n_saturated);
     details->other_count = details->count - details->self_count;
     details->has_other = details->other != 0;
     node->details = (uint32_t)a->details.n - 1;
     if (number) {
         struct details *parent = &a->details.items[a->taken.items[node->parent].details];
 
-        parent->other = add(parent->other, -node->total, &a->n_saturated);
+        parent->other = value_add(parent->other, -node->total, &a->n_saturated);
         parent->other_count -= details->count;
         parent->has_other = parent->other != 0;
         details->next_sibling = parent->first_child;
@@ -372,7 +362,7 @@ static int take_root(struct assembly *a, struct error *err)
         if (!place)
             return -1;
         *place = (struct place){ i, 0 };
-        root->total = add(root->total, total_of(&a->trees[i], 0), &a->n_saturated);
+        root->total = value_add(root->total, total_of(&a->trees[i], 0), &a->n_saturated);
     }
     return take(a, 0, err);
 }

@@ -151,10 +151,7 @@ static struct treesum_tree *tree_of(struct treesum *sum, const struct seriesinfo
 static void add_value(struct treesum *sum, struct treesum_tree *tree, uint32_t stack, int64_t value, double count,
                       double level)
 {
-    if (__builtin_add_overflow(tree->values[stack], value, &tree->values[stack])) {
-        tree->values[stack] = value < 0 ? INT64_MIN : INT64_MAX;
-        sum->n_saturated++;
-    }
+    tree->values[stack] = value_add(tree->values[stack], value, &sum->n_saturated);
     if (tree->counts)
         tree->counts[stack] += count;
     if (tree->levels)
