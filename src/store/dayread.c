@@ -59,6 +59,36 @@ int dayread_open_living(struct dayread *read, struct day *day, uint32_t tenant, 
     return rowfilter_new_ranges(&read->view, tenant, NULL, 0, from_ns, until_ns, &read->filter, err);
 }
 
+int dayread_rows(struct dayread *read, struct rowstream *take_stream,
+                 int (*visit)(void *context, const struct seriesinfo *series, const struct headrow *row,
+                              struct error *err),
+                 void *context, struct error *err)
+{
+    AUTO(rowstream_freep) struct rowstream *stream = take_stream;
+    struct rowstream_item *item = rowstream_item(stream);
+    const struct seriesinfo *series;
+    bool has, keeps;
+
+    for (;;) {
+        if (rowstream_next(stream, &has, err) < 0)
+            return -1;
+        if (!has)
+            return 0;
+        if (rowfilter_apply(read->filter, item->series, &item->row, &keeps, err) < 0)
+            return -1;
+        if (keeps && (rowfilter_series(read->filter, item->series, &series, err) < 0 ||
+                      (series && visit(context, series, &item->row, err) < 0)))
+            return -1;
+    }
+}
+
+bool dayread_wants(void *context, uint32_t tenant, uint32_t series)
+{
+    const struct dayread *read = context;
+
+    return rowfilter_wants(read->filter, series);
+}
+
 void dayread_close(struct dayread *read)
 {
     rowfilter_free(read->filter);

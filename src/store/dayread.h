@@ -4,6 +4,7 @@
 #pragma once
 
 #include "store/rowfilter.h"
+#include "store/rowstream.h"
 
 struct dayread {
     struct day_context *context; /* NULL: not reading */
@@ -20,4 +21,12 @@ MUST_CHECK int dayread_open_living(struct dayread *read, struct day *day, uint32
                                    int64_t until_ns, struct error *err);
 /* Lets others read first if some wait: for long readers, now and then, when they hold little memory. */
 void dayread_make_way(struct dayread *read);
+/* Calls `visit` for the rows of a stream that the query takes, cut to the samples that match, with the series they are of; rows
+ * of a series that cannot be read are left out. Errors: those of the stream and of `visit`, ERR_MEMORY. */
+MUST_CHECK int dayread_rows(struct dayread *read, struct rowstream *take_stream,
+                            int (*visit)(void *context, const struct seriesinfo *series, const struct headrow *row,
+                                         struct error *err),
+                            void *context, struct error *err);
+/* Whether rows of the series may be taken: the `wants` of a rowstream_filter whose context is a dayread. */
+bool dayread_wants(void *context, uint32_t tenant, uint32_t series);
 void dayread_close(struct dayread *read);

@@ -3,7 +3,6 @@
 
 #include "store/dayread.h"
 #include "store/idset.h"
-#include "store/rowstream.h"
 
 struct scan {
     struct dayread read;
@@ -11,32 +10,9 @@ struct scan {
     const struct store_sink *sink;
 };
 
-static bool wants(void *context, uint32_t tenant, uint32_t series)
-{
-    struct scan *scan = context;
-
-    return rowfilter_wants(scan->read.filter, series);
-}
-
 static int pass_rows(struct scan *scan, struct rowstream *take_stream, struct error *err)
 {
-    AUTO(rowstream_freep) struct rowstream *stream = take_stream;
-    const struct seriesinfo *series;
-    bool has, keeps;
-
-    for (;;) {
-        struct rowstream_item *item = rowstream_item(stream);
-
-        if (rowstream_next(stream, &has, err) < 0)
-            return -1;
-        if (!has)
-            return 0;
-        if (rowfilter_apply(scan->read.filter, item->series, &item->row, &keeps, err) < 0)
-            return -1;
-        if (keeps && (rowfilter_series(scan->read.filter, item->series, &series, err) < 0 ||
-                      scan->sink->row(scan->sink->context, series, &item->row, err) < 0))
-            return -1;
-    }
+    return dayread_rows(&scan->read, take_stream, scan->sink->row, scan->sink->context, err);
 }
 
 static int scan_hour(struct scan *scan, uint8_t hour, struct error *err)
@@ -44,8 +20,8 @@ static int scan_hour(struct scan *scan, uint8_t hour, struct error *err)
     struct rowstream_filter filter = { .tenant = scan->read.tenant,
                                        .from_ns = scan->query->from_ns,
                                        .until_ns = scan->query->until_ns,
-                                       .wants = wants,
-                                       .context = scan };
+                                       .wants = dayread_wants,
+                                       .context = &scan->read };
     struct rowstream *stream;
 
     for (size_t i = 0; i < scan->read.view.markers.n; i++)

@@ -4,7 +4,6 @@
 #include "block/rollup.h"
 #include "block/storekey.h"
 #include "store/dayread.h"
-#include "store/rowstream.h"
 
 enum { MAX_STACKS = HEADROW_MAX_SAMPLES, SLOTS_OF_PIECE = 256 };
 
@@ -41,10 +40,11 @@ struct sumscan {
 
 /* --- rows --- */
 
-static int give_row(struct sumscan *scan, const struct rowstream_item *item, struct error *err)
+static int give_row(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
 {
-    const struct headrow *row = &item->row;
-    struct store_sums sums = { .start_ns = row->start_ns,
+    struct sumscan *scan = context;
+    struct store_sums sums = { .series = series,
+                               .start_ns = row->start_ns,
                                .length_ns = 1,
                                .n_rows = 1,
                                .duration_ns = row->duration_ns,
@@ -54,29 +54,8 @@ static int give_row(struct sumscan *scan, const struct rowstream_item *item, str
                                .stacks = row->stacks,
                                .sums = row->values };
 
-    if (rowfilter_series(scan->read.filter, item->series, &sums.series, err) < 0)
-        return -1;
-    if (!sums.series)
-        return 0;
     scan->reads->n_rows++;
     return scan->sink->sums(scan->sink->context, &sums, err);
-}
-
-static int give_rows(struct sumscan *scan, struct rowstream *take_stream, struct error *err)
-{
-    AUTO(rowstream_freep) struct rowstream *stream = take_stream;
-    struct rowstream_item *item = rowstream_item(stream);
-    bool has, keeps;
-
-    for (;;) {
-        if (rowstream_next(stream, &has, err) < 0)
-            return -1;
-        if (!has)
-            return 0;
-        if (rowfilter_apply(scan->read.filter, item->series, &item->row, &keeps, err) < 0 ||
-            (keeps && give_row(scan, item, err) < 0))
-            return -1;
-    }
 }
 
 static bool wants_series(void *context, uint32_t tenant, uint32_t series)
@@ -108,14 +87,7 @@ static int give_block_rows(struct sumscan *scan, enum want wanting, uint32_t onl
     scan->only = only;
     if (rowstream_new_block(&scan->read.view, scan->hour, scan->number, &filter, &stream, err) < 0)
         return -1;
-    return give_rows(scan, stream, err);
-}
-
-static bool wants_any(void *context, uint32_t tenant, uint32_t series)
-{
-    const struct sumscan *scan = context;
-
-    return rowfilter_wants(scan->read.filter, series);
+    return dayread_rows(&scan->read, stream, give_row, scan, err);
 }
 
 static int give_head(struct sumscan *scan, const struct day_head *head, struct error *err)
@@ -123,13 +95,13 @@ static int give_head(struct sumscan *scan, const struct day_head *head, struct e
     struct rowstream_filter filter = { .tenant = scan->read.tenant,
                                        .from_ns = scan->begin_ns,
                                        .until_ns = scan->end_ns,
-                                       .wants = wants_any,
-                                       .context = scan };
+                                       .wants = dayread_wants,
+                                       .context = &scan->read };
     struct rowstream *stream;
 
     if (rowstream_new_head(&scan->read.view, head, &filter, &stream, err) < 0)
         return -1;
-    return give_rows(scan, stream, err);
+    return dayread_rows(&scan->read, stream, give_row, scan, err);
 }
 
 /* --- roll-ups and sums --- */

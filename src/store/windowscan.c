@@ -4,7 +4,6 @@
 #include "block/part.h"
 #include "block/storekey.h"
 #include "store/dayread.h"
-#include "store/rowstream.h"
 
 struct windowscan {
     struct dayread read;
@@ -20,20 +19,20 @@ struct windowscan {
 
 /* --- rows --- */
 
-/* What one row comes to, saturating. */
+/* What one row comes to. */
 static int64_t total_of(const struct headrow *row, uint32_t type)
 {
+    uint64_t n_saturated = 0;
     int64_t total = 0;
 
     for (uint32_t i = 0; i < row->n_samples; i++)
-        if (__builtin_add_overflow(total, row->values[(size_t)type * row->stride + i], &total))
-            return row->values[(size_t)type * row->stride + i] < 0 ? INT64_MIN : INT64_MAX;
+        total = value_add(total, row->values[(size_t)type * row->stride + i], &n_saturated);
     return total;
 }
 
-static int give_row(struct windowscan *scan, const struct rowstream_item *item, struct error *err)
+static int give_row(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
 {
-    const struct headrow *row = &item->row;
+    struct windowscan *scan = context;
     int64_t totals[PROFILE_MAX_TYPES];
     struct windows windows = { .n_types = row->n_types,
                                .n_rows = 1,
@@ -44,33 +43,11 @@ static int give_row(struct windowscan *scan, const struct rowstream_item *item, 
                                .periods = &(int64_t){ row->period },
                                .sample_counts = &(uint32_t){ row->n_samples },
                                .totals = totals };
-    const struct seriesinfo *series;
 
-    if (rowfilter_series(scan->read.filter, item->series, &series, err) < 0)
-        return -1;
-    if (!series)
-        return 0;
     for (uint32_t type = 0; type < row->n_types; type++)
         totals[type] = total_of(row, type);
     scan->reads->n_rows++;
     return scan->sink->windows(scan->sink->context, series, &windows, err);
-}
-
-static int give_rows(struct windowscan *scan, struct rowstream *take_stream, struct error *err)
-{
-    AUTO(rowstream_freep) struct rowstream *stream = take_stream;
-    struct rowstream_item *item = rowstream_item(stream);
-    bool has, keeps;
-
-    for (;;) {
-        if (rowstream_next(stream, &has, err) < 0)
-            return -1;
-        if (!has)
-            return 0;
-        if (rowfilter_apply(scan->read.filter, item->series, &item->row, &keeps, err) < 0 ||
-            (keeps && give_row(scan, item, err) < 0))
-            return -1;
-    }
 }
 
 /* --- parts --- */
@@ -90,13 +67,6 @@ static bool wants_rows(void *context, uint32_t tenant, uint32_t series)
     bool is_wanted, is_windows = is_enough(context, series, &is_wanted);
 
     return is_wanted && !is_windows;
-}
-
-static bool wants_any(void *context, uint32_t tenant, uint32_t series)
-{
-    const struct windowscan *scan = context;
-
-    return rowfilter_wants(scan->read.filter, series);
 }
 
 /* Leaves out the rows that do not start in the range; there may be none left. */
@@ -209,7 +179,7 @@ static int give_closing(struct windowscan *scan, const struct marker *marker, st
         return 0;
     if (rowstream_new_block(&scan->read.view, marker->hour, marker->number, &filter, &stream, err) < 0)
         return -1;
-    return give_rows(scan, stream, err);
+    return dayread_rows(&scan->read, stream, give_row, scan, err);
 }
 
 static int give_head(struct windowscan *scan, const struct day_head *head, struct error *err)
@@ -217,13 +187,13 @@ static int give_head(struct windowscan *scan, const struct day_head *head, struc
     struct rowstream_filter filter = { .tenant = scan->read.tenant,
                                        .from_ns = scan->from_ns,
                                        .until_ns = scan->until_ns,
-                                       .wants = wants_any,
-                                       .context = scan };
+                                       .wants = dayread_wants,
+                                       .context = &scan->read };
     struct rowstream *stream;
 
     if (rowstream_new_head(&scan->read.view, head, &filter, &stream, err) < 0)
         return -1;
-    return give_rows(scan, stream, err);
+    return dayread_rows(&scan->read, stream, give_row, scan, err);
 }
 
 static bool is_in_range(const struct windowscan *scan, uint8_t hour)
