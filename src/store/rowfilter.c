@@ -1,80 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/rowfilter.h"
 
-#include "base/map.h"
 #include "block/storekey.h"
+#include "store/rowfilter_internal.h"
 
 #include <stdio.h>
 
-enum {
-    MAX_CACHED_SETS = 1 << 16, /* label sets kept resolved */
-    MAX_KEPT_BYTES = 1 << 20   /* of series */
-};
-
-/* A rule is the selector, which must match, a tombstone, which must not, or one of the ranges of which one must. */
-struct rule {
-    const struct selector *selector; /* NULL = matches everything */
-    const struct tombstone *tombstone;
-    const struct rowfilter_range *range;
-};
-
-/* A series that may match. There are as many as a tenant has, so nothing of its labels is here. */
-struct series_entry {
-    uint32_t id;
-    uint32_t group;        /* place in groups */
-    uint8_t verdict;       /* enum selector_verdict of the selector */
-    uint8_t has_others;    /* another rule may concern it, too */
-    uint8_t is_wanted : 1; /* its rows are */
-    uint8_t is_found : 1;
-};
-static_assert(sizeof(struct series_entry) == 12, "many series fit into little memory");
-
-/* The series that rows come of now. */
-struct current_series {
-    uint32_t id; /* 0 = none */
-    bool is_there;
-    bool is_decided; /* the labels of rows and samples need no look */
-    struct seriesinfo info;
-    uint8_t *verdicts; /* enum selector_verdict of each rule */
-};
-
-struct label_set {
-    struct selector_label *labels;
-    uint32_t n;
-};
-
-struct rowfilter {
-    const struct day_view *view;
-    const struct store_query *query; /* NULL for closing; only while the series are judged */
-    uint32_t tenant;
-    struct names *names;
-    struct pattern_scratch *scratch;
-    struct arena arena;        /* of the rules */
-    struct arena series_arena; /* of the current series */
-    struct arena labels;       /* of resolved label sets */
-    size_t max_label_bytes;    /* of which no more are kept */
-    struct arena row;          /* of the row that was cut last */
-    struct rule *rules;        /* the selector first */
-    uint32_t n_rules;
-    bool has_ranges;
-    bool has_lost;    /* series that cannot be read: there may be others */
-    bool has_columns; /* rows or samples of the tenant have labels of their own */
-    bool is_telling;  /* `series` is there; else every series is judged when its rows come */
-    struct kv_iterator *series_at;
-    /* Series that were read, as far as there is room: readers ask for each again in every hour. */
-    VEC(struct slice) kept;
-    struct map kept_places; /* series -> place in kept */
-    struct arena kept_bytes;
-    size_t max_kept_bytes;
-    VEC(struct series_entry) series; /* rising ids */
-    VEC(struct rowfilter_group) groups;
-    struct map group_places;
-    uint32_t *by_group;     /* places in series, those of one group together */
-    uint32_t *group_starts; /* [groups.n + 1], in by_group */
-    struct current_series current;
-    struct map sets; /* label set id -> place in resolved */
-    VEC(struct label_set) resolved;
-};
+enum { MAX_KEPT_BYTES = 1 << 20 /* of series */ };
 
 /* --- making --- */
 
@@ -581,8 +513,7 @@ static int find_bytes(struct rowfilter *filter, uint32_t series, struct slice *r
     return ret_value->ptr ? keep_bytes(filter, series, *ret_value, err) : 0;
 }
 
-/* Makes the series the current one, unless it is. */
-static int read_current(struct rowfilter *filter, uint32_t series, struct error *err)
+int rowfilter_read_current(struct rowfilter *filter, uint32_t series, struct error *err)
 {
     struct current_series *current = &filter->current;
     struct slice value;
@@ -606,7 +537,7 @@ static int read_current(struct rowfilter *filter, uint32_t series, struct error 
 
 int rowfilter_series(struct rowfilter *filter, uint32_t series, const struct seriesinfo **ret_series, struct error *err)
 {
-    if (read_current(filter, series, err) < 0)
+    if (rowfilter_read_current(filter, series, err) < 0)
         return -1;
     *ret_series = filter->current.is_there ? &filter->current.info : NULL;
     return 0;
@@ -625,204 +556,4 @@ int rowfilter_each_series(struct rowfilter *filter,
             return -1;
     }
     return 0;
-}
-
-/* --- rows --- */
-
-static struct slice number_text(struct arena *arena, const struct label *label, struct error *err)
-{
-    double number;
-    char *text;
-
-    if (label->kind == LABEL_DOUBLE) {
-        memcpy(&number, &label->number, sizeof(number));
-        text = arena_printf(arena, err, "%.15g", number);
-    } else if (label->kind == LABEL_BOOL)
-        text = arena_printf(arena, err, "%s", label->number ? "true" : "false");
-    else
-        text = arena_printf(arena, err, "%lld", (long long)label->number);
-    return text ? slice_from(text) : (struct slice){ 0 };
-}
-
-static int resolve(struct rowfilter *filter, uint32_t id, struct label_set *ret_set, struct error *err)
-{
-    struct tables tables;
-    uint32_t n_missing, n;
-    const struct label *labels;
-
-    if (names_load(filter->names, NULL, 0, &id, 1, &filter->labels, &tables, &n_missing, err) < 0)
-        return -1;
-    labels = tables_label_set(&tables, 1, &n);
-    ret_set->n = n;
-    ret_set->labels = ARENA_ARRAY(&filter->labels, struct selector_label, n, err);
-    if (!ret_set->labels)
-        return -1;
-    for (uint32_t i = 0; i < n; i++) {
-        bool is_text = labels[i].kind == LABEL_STRING || labels[i].kind == LABEL_BYTES || labels[i].kind == LABEL_JSON;
-
-        ret_set->labels[i].name = tables_string(&tables, labels[i].key);
-        ret_set->labels[i].value =
-            is_text ? tables_string(&tables, labels[i].text) : number_text(&filter->labels, &labels[i], err);
-        if (!is_text && !ret_set->labels[i].value.ptr)
-            return -1;
-    }
-    return 0;
-}
-
-static int find_set(struct rowfilter *filter, uint32_t id, struct label_set *ret_set, struct error *err)
-{
-    uint32_t *place, next;
-    struct label_set *set;
-
-    *ret_set = (struct label_set){ 0 };
-    if (!id)
-        return 0;
-    place = map_find(&filter->sets, id);
-    if (place) {
-        *ret_set = filter->resolved.items[*place];
-        return 0;
-    }
-    if (filter->resolved.n >= MAX_CACHED_SETS || filter->labels.used_bytes > filter->max_label_bytes) {
-        map_clear(&filter->sets);
-        filter->resolved.n = 0;
-        arena_reset(&filter->labels);
-    }
-    if (resolve(filter, id, ret_set, err) < 0)
-        return -1;
-    next = (uint32_t)filter->resolved.n;
-    set = VEC_PUSH(&filter->resolved, MAX_CACHED_SETS, err);
-    if (!set)
-        return -1;
-    *set = *ret_set;
-    return map_set(&filter->sets, id, next, err);
-}
-
-int rowfilter_each_label(struct rowfilter *filter, uint32_t label_set,
-                         int (*visit)(void *context, struct slice name, struct slice value, struct error *err),
-                         void *context, struct error *err)
-{
-    struct label_set set;
-
-    if (find_set(filter, label_set, &set, err) < 0)
-        return -1;
-    for (uint32_t i = 0; i < set.n; i++)
-        if (visit(context, set.labels[i].name, set.labels[i].value, err) < 0)
-            return -1;
-    return 0;
-}
-
-/* Whether a rule's selector matches a sample with these labels. */
-static int rule_matches(struct rowfilter *filter, uint32_t number, const struct label_set *row,
-                        const struct label_set *sample, bool *ret_matches, struct error *err)
-{
-    const struct current_series *current = &filter->current;
-
-    if (current->verdicts[number] != SELECTOR_MAYBE) {
-        *ret_matches = current->verdicts[number] == SELECTOR_YES;
-        return 0;
-    }
-    return selector_test(filter->rules[number].selector, &current->info, row->labels, row->n, sample->labels, sample->n,
-                         filter->scratch, ret_matches, err);
-}
-
-/* Whether one of the ranges has it. */
-static int is_in_ranges(struct rowfilter *filter, const struct headrow *row, const struct label_set *row_set,
-                        const struct label_set *sample_set, bool *ret_is_in, struct error *err)
-{
-    *ret_is_in = false;
-    for (uint32_t i = 0; i < filter->n_rules && !*ret_is_in; i++) {
-        const struct rowfilter_range *range = filter->rules[i].range;
-
-        if (range && row->start_ns >= range->from_ns && row->start_ns < range->until_ns &&
-            rule_matches(filter, i, row_set, sample_set, ret_is_in, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int sample_stays(struct rowfilter *filter, const struct headrow *row, const struct label_set *row_set,
-                        const struct label_set *sample_set, bool *ret_stays, struct error *err)
-{
-    *ret_stays = false;
-    for (uint32_t i = 0; i < filter->n_rules; i++) {
-        const struct tombstone *tombstone = filter->rules[i].tombstone;
-        bool matches;
-
-        if (filter->rules[i].range || (tombstone && !tombstone_covers(tombstone, row->start_ns, row->sequence)))
-            continue;
-        if (rule_matches(filter, i, row_set, sample_set, &matches, err) < 0)
-            return -1;
-        if (matches == (tombstone != NULL))
-            return 0;
-    }
-    *ret_stays = true;
-    return filter->has_ranges ? is_in_ranges(filter, row, row_set, sample_set, ret_stays, err) : 0;
-}
-
-/* The samples named by `kept`, as a row of their own. */
-static int cut_row(struct rowfilter *filter, struct headrow *row, const uint32_t *kept, uint32_t n, struct error *err)
-{
-    struct headrow cut = *row;
-
-    cut.n_samples = cut.stride = n;
-    cut.stacks = ARENA_ARRAY(&filter->row, uint32_t, n, err);
-    cut.values = cut.stacks ? ARENA_ARRAY(&filter->row, int64_t, (size_t)n * row->n_types, err) : NULL;
-    if (!cut.values || (row->label_sets && !(cut.label_sets = ARENA_ARRAY(&filter->row, uint32_t, n, err))) ||
-        (row->links && !(cut.links = ARENA_ARRAY(&filter->row, uint32_t, n, err))) ||
-        (row->counts && !(cut.counts = ARENA_ARRAY(&filter->row, uint64_t, n, err))))
-        return -1;
-    for (uint32_t i = 0; i < n; i++) {
-        cut.stacks[i] = row->stacks[kept[i]];
-        for (uint32_t type = 0; type < row->n_types; type++)
-            cut.values[(size_t)type * n + i] = row->values[(size_t)type * row->stride + kept[i]];
-        if (row->label_sets)
-            cut.label_sets[i] = row->label_sets[kept[i]];
-        if (row->links)
-            cut.links[i] = row->links[kept[i]];
-        if (row->counts)
-            cut.counts[i] = row->counts[kept[i]];
-    }
-    *row = cut;
-    return 0;
-}
-
-int rowfilter_apply(struct rowfilter *filter, uint32_t series, struct headrow *row, bool *ret_keeps, struct error *err)
-{
-    const struct current_series *current = &filter->current;
-    struct label_set row_set, set = { 0 };
-    uint32_t *kept, n = 0, last = 0;
-    bool stays = false;
-
-    *ret_keeps = false;
-    if (filter->is_telling && !rowfilter_wants(filter, series))
-        return 0;
-    if (read_current(filter, series, err) < 0)
-        return -1;
-    if (!current->is_there) {
-        *ret_keeps = !filter->is_telling && !filter->has_ranges;
-        return 0;
-    }
-    arena_reset(&filter->row);
-    if (current->is_decided || !row->label_sets || !row->n_samples) {
-        if (find_set(filter, current->is_decided ? 0 : row->label_set, &row_set, err) < 0)
-            return -1;
-        return sample_stays(filter, row, &row_set, &set, ret_keeps, err);
-    }
-    kept = ARENA_ARRAY(&filter->row, uint32_t, row->n_samples, err);
-    if (!kept)
-        return -1;
-    for (uint32_t i = 0; i < row->n_samples; i++) {
-        /* Runs of samples with one set are judged once. Looking up may empty the cache, so both are looked up. */
-        if (i == 0 || row->label_sets[i] != last) {
-            last = row->label_sets[i];
-            if (find_set(filter, row->label_set, &row_set, err) < 0 || find_set(filter, last, &set, err) < 0 ||
-                find_set(filter, row->label_set, &row_set, err) < 0 ||
-                sample_stays(filter, row, &row_set, &set, &stays, err) < 0)
-                return -1;
-        }
-        if (stays)
-            kept[n++] = i;
-    }
-    *ret_keeps = n > 0;
-    return !n || n == row->n_samples ? 0 : cut_row(filter, row, kept, n, err);
 }
