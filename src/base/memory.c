@@ -102,9 +102,20 @@ uint64_t memory_used_bytes(void)
     return used > 0 ? (uint64_t)used : 0;
 }
 
+void memory_use_few_pools(void)
+{
+    mallopt(M_ARENA_MAX, 2);
+}
+
 void memory_trim(void)
 {
     malloc_trim(0);
+}
+
+void memory_trim_above(uint64_t max_bytes)
+{
+    if (mallinfo2().fordblks > max_bytes)
+        malloc_trim(0);
 }
 
 uint64_t memory_allocated_bytes(void)

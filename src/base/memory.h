@@ -30,9 +30,14 @@ void memory_set_limit(uint64_t max_bytes);
 /* What is allocated now, as malloc counts it. */
 uint64_t memory_used_bytes(void);
 
+/* For programs whose memory has a limit, before their threads begin: malloc keeps few pools, which threads share. What is
+ * freed in one pool serves no other, so many pools hold much that nobody uses. Thread: the first. */
+void memory_use_few_pools(void);
 /* Gives what malloc keeps for later back to the system: for after work that took much for a moment. Takes a millisecond or a
  * few. */
 void memory_trim(void);
+/* The same if it is more than `max_bytes`; looking takes less than a millisecond. Thread: any. */
+void memory_trim_above(uint64_t max_bytes);
 
 /* How many bytes this thread has asked for since it began; what it gave back is not taken off. */
 uint64_t memory_allocated_bytes(void);

@@ -3,6 +3,10 @@
 
 #include "base/test.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 TEST(memory_fails_the_nth_allocation_and_only_that)
 {
     struct error err = { .code = ERR_OK };
@@ -104,3 +108,41 @@ TEST(memory_limit_holds_for_new_and_growing_allocations_until_something_is_freed
     memory_set_limit(0);
     CHECK_EQ(memory_used_bytes(), before);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which have a malloc of their own */
+/* The test's memory as the system counts it, in bytes. */
+static uint64_t resident_bytes(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+
+    CHECK(file && fscanf(file, "%*u %llu", &pages) == 1);
+    fclose(file);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+TEST(memory_trim_above_gives_freed_memory_back_once_it_is_much)
+{
+    enum { N = 2000, SIZE = 16384 };
+    void *blocks[N], *last;
+    struct error err;
+    uint64_t full;
+
+    for (int i = 0; i < N; i++) {
+        blocks[i] = memory_alloc(SIZE, &err);
+        CHECK(blocks[i]);
+        memset(blocks[i], i, SIZE);
+    }
+    /* What lies at the end keeps malloc from giving the rest back by itself. */
+    last = memory_alloc(SIZE, &err);
+    CHECK(last);
+    full = resident_bytes();
+    for (int i = 0; i < N; i++)
+        memory_free(blocks[i]);
+    memory_trim_above((uint64_t)1 << 40);
+    CHECK(resident_bytes() > full - N / 4 * SIZE);
+    memory_trim_above((uint64_t)1 << 20);
+    CHECK(resident_bytes() < full - N / 4 * 3 * SIZE);
+    memory_free(last);
+}
+#endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
+#include "base/memory.h"
 #include "cli/commands.h"
 
 #include <fcntl.h>
@@ -35,6 +36,7 @@ static unsigned columns_of(int fd)
 
 int main(int argc, char **argv)
 {
+    memory_use_few_pools();
     hold_standard_descriptors();
     /* SIGPIPE keeps its default: `hearth top ... | head` ends in silence. Commands that serve ignore it themselves. */
     return command_main(&commands,

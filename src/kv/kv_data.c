@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "kv/kv_internal.h"
 
-#define SCAN_READAHEAD_BYTES ((size_t)256 << 10)
+#define SCAN_READAHEAD_BYTES ((size_t)64 << 10)
 
 struct kv_batch {
     rocksdb_writebatch_t *rocks;

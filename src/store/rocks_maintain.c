@@ -266,6 +266,8 @@ static int maintain(struct rocks *rocks, bool is_background, struct error *err)
         rocks_note_failure(&result, &failure, err);
     unload_idle(rocks, mono_ns);
     dayset_close_idle(&rocks->days, mono_ns - idle_day_ns, day_start(now_ns) - DAY_NS);
+    /* What RocksDB freed counts as well: it is held by the same malloc. */
+    memory_trim_above(rocks->budget.total_bytes / 16);
     return result;
 }
 

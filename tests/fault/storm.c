@@ -3,6 +3,7 @@
  * or done; `storm check` reads all back and compares it with what was promised. See storm_run.h and storm_check.h, and
  * the scripts beside this file. */
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/options.h"
 #include "tests/fault/storm_check.h"
 #include "tests/fault/storm_run.h"
@@ -190,6 +191,7 @@ int main(int argc, char **argv)
     struct arena arena;
     struct error err;
 
+    memory_use_few_pools();
     arena_init(&arena, 1 << 20);
     if (read_arguments(argc, (const char *const *)argv, &arena, &arguments, &positionals, &err) < 0) {
         fprintf(stderr, "storm: %s\n", err.text);
