@@ -139,20 +139,6 @@ int kv_write(struct kv *kv, struct kv_batch *batch, bool is_synced, struct error
     return 0;
 }
 
-int kv_sync(struct kv *kv, struct error *err)
-{
-    char *text = NULL;
-
-    if (kv_check_is_writer(kv, err) < 0)
-        return -1;
-    if (kv->is_unsynced)
-        return 0;
-    rocksdb_flush_wal(kv->db, 1, &text);
-    if (kv_finish(kv, text, "syncing the log of", err) < 0)
-        return kv_remember_failure(kv, err);
-    return 0;
-}
-
 /* What RocksDB says to a write once it has stopped writing. An empty batch changes nothing if it has not. */
 static int try_writing(struct kv *kv, struct error *err)
 {
@@ -177,6 +163,21 @@ int kv_check_writable(struct kv *kv, struct error *err)
         return -1;
     return error_set(err, ERR_IO, "'%s': %llu flushes or compactions failed in the background", kv->path,
                      (unsigned long long)n_errors);
+}
+
+int kv_sync(struct kv *kv, struct error *err)
+{
+    char *text = NULL;
+
+    /* A log that could not be synced before must not be synced again: RocksDB asserts that nobody tries. */
+    if (kv_check_writable(kv, err) < 0)
+        return -1;
+    if (kv->is_unsynced)
+        return 0;
+    rocksdb_flush_wal(kv->db, 1, &text);
+    if (kv_finish(kv, text, "syncing the log of", err) < 0)
+        return kv_remember_failure(kv, err);
+    return 0;
 }
 
 /* --- snapshots --- */

@@ -3,6 +3,11 @@
 #include "kv/kv_internal.h"
 
 #define MIN_MEMTABLE_BYTES  ((uint64_t)1 << 20)
+/* When writing failed for want of room, RocksDB looks whether there is as much as the largest memtable again, and then begins
+ * to mend itself, which fails an assertion of its own where the error was in the manifest. A day with an error is closed and
+ * opened again instead. So `block`, into which little is written and which db_write_buffer_size has flushed in time, has
+ * the largest memtable that RocksDB allows. */
+#define NEVER_FREE_BYTES    ((size_t)64 << 30)
 #define OPEN_FILES          64
 #define ROCKS_LOG_NOTHING   5 /* InfoLogLevel: higher than any line's */
 #define ROCKS_TOLERATE_TAIL 0 /* WALRecoveryMode */
@@ -106,7 +111,8 @@ void kv_make_options(struct kv *kv, const struct kv_shared *shared, const struct
 
     for (enum kv_use use = 0; use < KV_USES; use++) {
         kv->options[use] = rocksdb_options_create_copy(shared->options[use]);
-        rocksdb_options_set_write_buffer_size(kv->options[use], memtable_bytes / 2);
+        rocksdb_options_set_write_buffer_size(kv->options[use],
+                                              use == KV_BLOCK ? NEVER_FREE_BYTES : memtable_bytes / 2);
         rocksdb_options_set_max_write_buffer_number(kv->options[use], 2);
     }
     if (kv->mode == KV_WRITE)
