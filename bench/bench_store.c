@@ -1,50 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The store under load: what it costs to keep profiles, in CPU, disk and memory.
  *
- *     stream -gzip 20 10 600 | store [-memory MIB] [-sync always|1s|off] [-day N] [-warm N] DIR
+ *     stream -gzip 20 10 600 | store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] DIR
  *
  * Reads a stream (bench_stream.c) to its end, writes each profile, closes the hours, and prints what it took, one
  * "name value" per line. CPU is that of the writing thread for the foreground, and of the whole process for all. With
- * -day the profiles are moved N days ahead, so that several days can be filled. With -warm the costs of writing are
+ * -day the profiles are moved N days ahead, so that several days can be filled; with -hours each is written N times, an
+ * hour apart, so that an hour of profiles fills a day. With -warm the costs of writing are
  * those after the first N profiles: without what the first write to a day loads. */
-#include "base/bytes.h"
 #include "base/clock.h"
-#include "base/memory.h"
-#include "measure.h"
-#include "pack/unpacker.h"
-#include "store/store.h"
-#include "wire/pprof.h"
+#include "fleet.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static void die(const char *what)
 {
     measure_die("store", what);
-}
-
-static int64_t thread_cpu_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (int64_t)time.tv_sec * CLOCK_NS_PER_SECOND + time.tv_nsec;
-}
-
-static bool read_all(char *bytes, size_t len)
-{
-    while (len) {
-        ssize_t n = read(STDIN_FILENO, bytes, len);
-
-        if (n <= 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return true;
 }
 
 static unsigned long long written_bytes(void)
@@ -66,70 +40,38 @@ struct counts {
     int64_t unpack_ns, decode_ns, write_ns, write_wall_ns;
 };
 
-static void write_one(struct store *store, struct batch *batch, uint32_t service, uint32_t instance,
-                      struct counts *counts)
+/* How the profiles of a stream are written. */
+struct plan {
+    int64_t shift_ns;
+    int n_hours;
+    uint64_t n_warm;
+};
+
+static void take_stream(struct store *store, const struct plan *plan, struct counts *warm, struct counts *counts)
 {
-    char service_name[32], instance_name[32];
-    struct series_label labels[2];
     struct store_receipt receipt;
-    struct store_write write = { .batch = batch, .labels = labels, .n_labels = 2 };
-    struct error err;
-    int64_t cpu_ns = thread_cpu_ns(), wall_ns = measure_real_ns();
+    struct fleet fleet;
 
-    snprintf(service_name, sizeof(service_name), "service-%02u", service);
-    snprintf(instance_name, sizeof(instance_name), "instance-%03u", instance);
-    labels[0] = (struct series_label){ SLICE("service_name"), slice_from(service_name) };
-    labels[1] = (struct series_label){ SLICE("instance"), slice_from(instance_name) };
-    if (store_write(store, &write, &receipt, &err) < 0)
-        die(err.text);
-    counts->write_ns += thread_cpu_ns() - cpu_ns;
-    counts->write_wall_ns += measure_real_ns() - wall_ns;
-    counts->n += receipt.n_written;
-    counts->n_samples += receipt.n_samples;
-}
+    fleet_open(&fleet, "store");
+    while (fleet_next(&fleet)) {
+        int64_t start_ns = fleet.start_ns + plan->shift_ns, cpu_ns, wall_ns;
 
-static void take_stream(struct store *store, int64_t shift_ns, uint64_t n_warm, struct counts *warm,
-                        struct counts *counts)
-{
-    struct unpacker *unpacker;
-    struct batch batch;
-    struct error err;
-    char header[24], *body = NULL;
-    size_t capacity = 0;
-
-    if (unpacker_new(&unpacker, &err) < 0)
-        die(err.text);
-    batch_init(&batch, NULL);
-    while (read_all(header, sizeof(header))) {
-        size_t len = bytes_get_le32(header);
-        struct slice plain;
-        int64_t begun;
-
-        if (len > capacity) {
-            body = memory_realloc(body, len, &err);
-            capacity = len;
+        clock_fake_set(start_ns);
+        cpu_ns = measure_thread_cpu_ns();
+        wall_ns = measure_real_ns();
+        for (int hour = 0; hour < plan->n_hours; hour++) {
+            fleet_write(&fleet, store, start_ns + hour * 3600 * CLOCK_NS_PER_SECOND, &receipt);
+            counts->n += receipt.n_written;
+            counts->n_samples += receipt.n_samples;
         }
-        if (!body || !read_all(body, len))
-            die("the stream is cut off");
-        begun = thread_cpu_ns();
-        if (unpacker_unwrap(unpacker, slice_of(body, len), profile_default_limits.max_inflated_bytes,
-                            UNPACKER_MAX_LAYERS, &plain, &err) < 0)
-            die(err.text);
-        counts->unpack_ns += thread_cpu_ns() - begun;
-        begun = thread_cpu_ns();
-        batch_reset(&batch);
-        if (pprof_decode(plain, &batch, &err) < 0)
-            die(err.text);
-        batch.profiles[0].start_ns = (int64_t)bytes_get_le64(header + 16) + shift_ns;
-        clock_fake_set(batch.profiles[0].start_ns);
-        counts->decode_ns += thread_cpu_ns() - begun;
-        write_one(store, &batch, bytes_get_le32(header + 4), bytes_get_le32(header + 8), counts);
-        if (counts->n == n_warm)
+        counts->write_ns += measure_thread_cpu_ns() - cpu_ns;
+        counts->write_wall_ns += measure_real_ns() - wall_ns;
+        counts->unpack_ns = fleet.unpack_ns;
+        counts->decode_ns = fleet.decode_ns;
+        if (counts->n == plan->n_warm)
             *warm = *counts;
     }
-    batch_done(&batch);
-    unpacker_free(unpacker);
-    memory_free(body);
+    fleet_close(&fleet);
 }
 
 static double per(double value, uint64_t n)
@@ -183,41 +125,44 @@ int main(int argc, char **argv)
                                      .close_delay_ns = 7200 * CLOCK_NS_PER_SECOND, /* not before we say so */
                                      .close_cpu_share = 1 };
     struct counts counts = { 0 }, warm = { 0 };
-    uint64_t n_warm = 0;
+    struct plan plan = { .n_hours = 1 };
     struct store *store;
     struct error err;
-    int64_t shift_ns = 0, begun_cpu_ns, begun_mono_ns;
+    int64_t begun_cpu_ns, begun_mono_ns;
     unsigned long long begun_written;
 
+    memory_use_few_pools();
     for (; argc > 1 && argv[1][0] == '-'; argc -= 2, argv += 2) {
         if (argc < 3)
             die("an option lacks its value");
         if (strcmp(argv[1], "-memory") == 0)
             options.memory_limit_bytes = (uint64_t)atoi(argv[2]) << 20;
         else if (strcmp(argv[1], "-day") == 0)
-            shift_ns = atoi(argv[2]) * (int64_t)86400 * CLOCK_NS_PER_SECOND;
+            plan.shift_ns = atoi(argv[2]) * (int64_t)86400 * CLOCK_NS_PER_SECOND;
+        else if (strcmp(argv[1], "-hours") == 0)
+            plan.n_hours = atoi(argv[2]);
         else if (strcmp(argv[1], "-warm") == 0)
-            n_warm = (uint64_t)atoi(argv[2]);
+            plan.n_warm = (uint64_t)atoi(argv[2]);
         else if (strcmp(argv[1], "-sync") == 0)
             for (unsigned i = 0; i < 3; i++)
                 options.wal_sync = strcmp(argv[2], modes[i]) == 0 ? (enum store_wal_sync)i : options.wal_sync;
         else
-            die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-warm N] DIR");
+            die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] DIR");
     }
     if (argc != 2)
-        die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-warm N] DIR");
+        die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] DIR");
     options.data_dir = argv[1];
     begun_mono_ns = measure_real_ns();
     if (store_open(&options, &store, &err) < 0)
         die(err.text);
     printf("open_ms %.1f\n", (double)(measure_real_ns() - begun_mono_ns) / 1e6);
     begun_written = written_bytes();
-    take_stream(store, shift_ns, n_warm, &warm, &counts);
+    take_stream(store, &plan, &warm, &counts);
     print_costs(&counts, &warm);
     printf("ingest_cpu_us %.1f\n", per((double)clock_cpu_ns() / 1e3, counts.n)); /* with threads, before statistics */
     printf("hwm_before_close_mb %.1f\n", measure_status_mb("VmHWM"));
     print_stats(store, "open", &counts);
-    clock_fake_advance(4 * 3600 * CLOCK_NS_PER_SECOND);
+    clock_fake_advance((3 + plan.n_hours) * 3600 * CLOCK_NS_PER_SECOND);
     begun_cpu_ns = clock_cpu_ns();
     begun_mono_ns = measure_real_ns();
     if (store_maintain(store, &err) < 0)

@@ -7,6 +7,7 @@
  * each stand 24 bytes: length, service, instance (u32), 4 bytes of zero, start in ns (i64), all little endian. */
 #include "base/bytes.h"
 #include "heavy.h"
+#include "measure.h"
 #include "pack/packer.h"
 
 #include <unistd.h>
@@ -34,8 +35,6 @@ static int write_all(const char *bytes, size_t len)
 
 int main(int argc, char **argv)
 {
-    /* The start of an hour and of a day in 2026. */
-    const int64_t epoch_ns = 1789948800 * (int64_t)1000000000;
     struct heavy_service *services;
     struct packer *packer;
     struct buffer plain, packed;
@@ -77,8 +76,8 @@ int main(int argc, char **argv)
             bytes_put_le32(header, (uint32_t)(is_gzip ? packed.len : plain.len));
             bytes_put_le32(header + 4, service);
             bytes_put_le32(header + 8, instance);
-            bytes_put_le64(header + 16,
-                           (uint64_t)(epoch_ns + window * WINDOW_SECONDS * (int64_t)1000000000 + instance * 1000003));
+            bytes_put_le64(header + 16, (uint64_t)(MEASURE_EPOCH_NS + window * WINDOW_SECONDS * (int64_t)1000000000 +
+                                                   instance * 1000003));
             if (write_all(header, sizeof(header)) < 0 ||
                 write_all(is_gzip ? packed.data : plain.data, is_gzip ? packed.len : plain.len) < 0)
                 return die("nobody reads");

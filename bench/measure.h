@@ -9,6 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+/* When the streams of bench_stream.c begin: the start of an hour and of a day in 2026. */
+#define MEASURE_EPOCH_NS (1789948800 * CLOCK_NS_PER_SECOND)
+
 static inline void measure_die(const char *program, const char *what)
 {
     fprintf(stderr, "%s: %s\n", program, what);
@@ -22,6 +25,21 @@ static inline int64_t measure_real_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (int64_t)time.tv_sec * CLOCK_NS_PER_SECOND + time.tv_nsec;
+}
+
+static inline int64_t measure_thread_cpu_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * CLOCK_NS_PER_SECOND + time.tv_nsec;
+}
+
+static inline int measure_by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
 }
 
 /* A number of kB from /proc/self/status, in MB. */
