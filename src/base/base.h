@@ -48,3 +48,17 @@ NORETURN void base_assert_failed(const char *expr, const char *file, int line);
 #else
 #define DEBUG_ASSERT(expr) ((void)(false && (expr)))
 #endif
+
+/* How many bits are set. The compiler's own calls a function that looks into tables where it may not use the machine's
+ * instruction, which not every machine of the kind has. */
+static inline uint32_t base_count_ones(uint64_t bits)
+{
+#if defined(__POPCNT__) || defined(__aarch64__)
+    return (uint32_t)__builtin_popcountll(bits);
+#else
+    bits -= bits >> 1 & 0x5555555555555555u;
+    bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (uint32_t)(bits * 0x0101010101010101u >> 56);
+#endif
+}

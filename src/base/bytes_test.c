@@ -30,3 +30,13 @@ TEST(bytes_are_written_in_the_order_the_name_says_and_no_further)
     bytes_put_be64(bytes + 1, 0x0807060504030201);
     CHECK_TEXT(slice_of(bytes, 10), SLICE("x\10\7\6\5\4\3\2\1x"));
 }
+
+TEST(base_counts_ones)
+{
+    CHECK_EQ(base_count_ones(0), 0);
+    CHECK_EQ(base_count_ones(UINT64_MAX), 64);
+    for (uint32_t i = 0; i < 64; i++) {
+        CHECK_EQ(base_count_ones((uint64_t)1 << i), 1);
+        CHECK_EQ(base_count_ones(((uint64_t)1 << i) - 1), i);
+    }
+}

@@ -59,7 +59,8 @@ static void free_index(struct calltree *tree)
 {
     memory_free(tree->keys);
     memory_free(tree->ends);
-    memory_free(tree->firsts);
+    memory_free(tree->bases);
+    memory_free(tree->offsets);
     memory_free(tree->order);
 }
 
@@ -77,7 +78,8 @@ void calltree_done(struct calltree *tree)
 
 size_t calltree_bytes(const struct calltree *tree)
 {
-    size_t bytes = hash_set_bytes(&tree->paths) + ((size_t)tree->n_nodes * 3 + tree->n_indexed) * sizeof(uint32_t) +
+    size_t bytes = hash_set_bytes(&tree->paths) + ((size_t)tree->n_nodes * 2 + tree->n_indexed) * sizeof(uint32_t) +
+                   ((size_t)tree->n_nodes / 256 + 1) * sizeof(uint32_t) + tree->n_nodes + 1 +
                    tree->new_keys.capacity * sizeof(uint32_t) + tree->new_paths.capacity * sizeof(struct calltree_path);
 
     for (size_t i = 0; i < tree->sources.n; i++)
@@ -188,7 +190,9 @@ struct merging {
     const struct calltree *tree;
     const struct calltree_path *paths; /* sorted */
     uint32_t n_nodes, n_stacks;        /* so far */
-    uint32_t *keys, *ends, *firsts, *order;
+    uint32_t *keys, *ends, *order;
+    uint32_t *bases;
+    uint8_t *offsets;
 };
 
 static int by_keys(const void *x, const void *y, void *context)
@@ -207,17 +211,25 @@ static void put_stack(struct merging *m, uint32_t stack)
     m->order[m->n_stacks++] = stack;
 }
 
+/* Says that `n_stacks` stacks are before a node; nodes come in order, and have at most one each. */
+static void put_first(struct merging *m, uint32_t node, uint32_t n_stacks)
+{
+    if (node % 256 == 0)
+        m->bases[node / 256] = n_stacks;
+    m->offsets[node] = (uint8_t)(n_stacks - m->bases[node / 256]);
+}
+
 /* Copies the subtree of an old node as it is. */
 static void copy_subtree(struct merging *m, uint32_t node)
 {
     const struct calltree *old = m->tree;
-    uint32_t end = old->ends[node], first = old->firsts[node], n_stacks = old->firsts[end] - first;
+    uint32_t end = old->ends[node], first = calltree_first(old, node), n_stacks = calltree_first(old, end) - first;
     uint32_t shift = m->n_nodes - node, stack_shift = m->n_stacks - first; /* these may wrap, and wrap back */
 
     memcpy(m->keys + m->n_nodes, old->keys + node, (end - node) * sizeof(*m->keys));
     for (uint32_t i = node; i < end; i++) {
         m->ends[i + shift] = old->ends[i] + shift;
-        m->firsts[i + shift] = old->firsts[i] + stack_shift;
+        put_first(m, i + shift, calltree_first(old, i) + stack_shift);
     }
     memcpy(m->order + m->n_stacks, old->order + first, n_stacks * sizeof(*m->order));
     m->n_nodes += end - node;
@@ -238,12 +250,12 @@ static void merge_node(struct merging *m, uint32_t key, uint32_t old_node, uint3
     uint32_t node = m->n_nodes++, child = 0, end = 0;
 
     m->keys[node] = key;
-    m->firsts[node] = m->n_stacks;
+    put_first(m, node, m->n_stacks);
     if (old_node != CALLTREE_NONE) {
         child = old_node + 1;
         end = old->ends[old_node];
-        if (old->firsts[old_node + 1] > old->firsts[old_node])
-            put_stack(m, old->order[old->firsts[old_node]]);
+        if (calltree_first(old, old_node + 1) > calltree_first(old, old_node))
+            put_stack(m, old->order[calltree_first(old, old_node)]);
     }
     if (from < until && m->paths[from].len == depth)
         put_stack(m, m->paths[from++].stack);
@@ -306,22 +318,25 @@ int calltree_index(struct calltree *tree, struct error *err)
         return error_set(err, ERR_LIMIT, "a call tree of more than %u nodes", MAX_ITEMS);
     m.keys = memory_alloc(n_nodes * sizeof(uint32_t), err);
     m.ends = m.keys ? memory_alloc(n_nodes * sizeof(uint32_t), err) : NULL;
-    m.firsts = m.ends ? memory_alloc((n_nodes + 1) * sizeof(uint32_t), err) : NULL;
-    m.order = m.firsts ? memory_alloc(((size_t)tree->paths.n + 1) * sizeof(uint32_t), err) : NULL;
+    m.bases = m.ends ? memory_alloc((n_nodes / 256 + 1) * sizeof(uint32_t), err) : NULL;
+    m.offsets = m.bases ? memory_alloc(n_nodes + 1, err) : NULL;
+    m.order = m.offsets ? memory_alloc(((size_t)tree->paths.n + 1) * sizeof(uint32_t), err) : NULL;
     if (!m.order) {
         memory_free(m.keys);
         memory_free(m.ends);
-        memory_free(m.firsts);
+        memory_free(m.bases);
+        memory_free(m.offsets);
         return -1;
     }
     merge_node(&m, 0, tree->n_nodes ? 0 : CALLTREE_NONE, 0, (uint32_t)tree->new_paths.n, 0);
-    m.firsts[m.n_nodes] = m.n_stacks;
+    put_first(&m, m.n_nodes, m.n_stacks);
     free_index(tree);
     tree->n_nodes = m.n_nodes;
     tree->n_indexed = m.n_stacks;
     tree->keys = shrink(m.keys, m.n_nodes * sizeof(uint32_t));
     tree->ends = shrink(m.ends, m.n_nodes * sizeof(uint32_t));
-    tree->firsts = shrink(m.firsts, ((size_t)m.n_nodes + 1) * sizeof(uint32_t));
+    tree->bases = shrink(m.bases, ((size_t)m.n_nodes / 256 + 1) * sizeof(uint32_t));
+    tree->offsets = shrink(m.offsets, (size_t)m.n_nodes + 1);
     tree->order = m.order;
     VEC_DONE(&tree->new_keys);
     VEC_DONE(&tree->new_paths);

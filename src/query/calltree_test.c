@@ -81,7 +81,7 @@ static void print_node(const struct sample *sample, uint32_t node, uint32_t dept
         buffer_printf(out, "%s%.*s", tree->keys[node] & 1 ? "+" : "", SLICE_ARG(name));
     } else
         buffer_append_slice(out, SLICE("root"));
-    for (uint32_t i = tree->firsts[node]; i < tree->firsts[node + 1]; i++)
+    for (uint32_t i = calltree_first(tree, node); i < calltree_first(tree, node + 1); i++)
         buffer_printf(out, " [%u]", tree->order[i]);
     buffer_append_slice(out, SLICE("\n"));
     for (uint32_t child = node + 1; child < tree->ends[node]; child = tree->ends[child])
@@ -195,7 +195,7 @@ TEST(calltree_holds_what_was_put_in_whatever_the_order)
     CHECK_OK(calltree_index(&sample.tree, &err), &err);
     CHECK_EQ(sample.tree.n_indexed, calltree_stacks(&sample.tree));
     CHECK_EQ(sample.tree.ends[0], sample.tree.n_nodes);
-    CHECK_EQ(sample.tree.firsts[sample.tree.n_nodes], sample.tree.n_indexed);
+    CHECK_EQ(calltree_first(&sample.tree, sample.tree.n_nodes), sample.tree.n_indexed);
     for (uint32_t i = 0; i < sample.tree.n_indexed; i++) {
         CHECK(n_wanted[sample.tree.order[i]] > 0);
         n_wanted[sample.tree.order[i]] = 0; /* once */
@@ -203,7 +203,7 @@ TEST(calltree_holds_what_was_put_in_whatever_the_order)
     for (uint32_t i = 0; i < sample.tree.n_nodes; i++) {
         uint32_t before = 0;
 
-        CHECK(sample.tree.firsts[i + 1] - sample.tree.firsts[i] <= 1);
+        CHECK(calltree_first(&sample.tree, i + 1) - calltree_first(&sample.tree, i) <= 1);
         for (uint32_t child = i + 1; child < sample.tree.ends[i]; child = sample.tree.ends[child]) {
             CHECK(!before || sample.tree.keys[before] < sample.tree.keys[child]);
             before = child;

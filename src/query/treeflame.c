@@ -106,14 +106,16 @@ static int put_in_order(const struct treesum *sum, const struct treesum_tree *fr
 /* What the stacks at nodes [from, until) come to. */
 static inline int64_t value_between(const struct ordered *tree, uint32_t from, uint32_t until)
 {
-    return (int64_t)(tree->values[tree->calls->firsts[until]] - tree->values[tree->calls->firsts[from]]);
+    return (int64_t)(tree->values[calltree_first(tree->calls, until)] -
+                     tree->values[calltree_first(tree->calls, from)]);
 }
 
 static double count_between(const struct ordered *tree, uint32_t from, uint32_t until)
 {
     if (!tree->counts)
         return 0;
-    return (tree->counts[tree->calls->firsts[until]] - tree->counts[tree->calls->firsts[from]]) / tree->divisor;
+    return (tree->counts[calltree_first(tree->calls, until)] - tree->counts[calltree_first(tree->calls, from)]) /
+           tree->divisor;
 }
 
 /* The stacks at and below a node. */
@@ -126,8 +128,8 @@ static bool has_values(const struct ordered *tree, uint32_t node, int64_t total)
 {
     const struct calltree *calls = tree->calls;
 
-    return total ||
-           (tree->n_others && tree->n_others[calls->firsts[calls->ends[node]]] != tree->n_others[calls->firsts[node]]);
+    return total || (tree->n_others && tree->n_others[calltree_first(calls, calls->ends[node])] !=
+                                           tree->n_others[calltree_first(calls, node)]);
 }
 
 /* --- the heap --- */
@@ -246,7 +248,7 @@ static int gather(struct assembly *a, const struct taken *node, struct error *er
         uint32_t end = calls->ends[place.node];
 
         /* What stands before a child, and before the next one: the difference is the child's. */
-        uint64_t before = tree->values[calls->firsts[place.node + 1]], behind;
+        uint64_t before = tree->values[calltree_first(calls, place.node + 1)], behind;
 
         for (uint32_t sibling = 0, child = place.node + 1, next; child < end;
              sibling = child, child = next, before = behind) {
@@ -254,7 +256,7 @@ static int gather(struct assembly *a, const struct taken *node, struct error *er
             int64_t total;
 
             next = calls->ends[child];
-            behind = tree->values[calls->firsts[next]];
+            behind = tree->values[calltree_first(calls, next)];
             total = (int64_t)(behind - before);
 
             if (least ? (uint64_t)total <= least && !has_twin(calls, sibling, child, end)

@@ -114,7 +114,7 @@ static uint32_t count_ids(struct idset_page *const *pages, uint32_t n_pages)
     for (uint32_t i = 0; i < n_pages; i++)
         for (uint32_t word = 0; word < PAGE_WORDS; word++) {
             pages[i]->before[word] = n;
-            n += (uint32_t)__builtin_popcountll(pages[i]->words[word]);
+            n += base_count_ones(pages[i]->words[word]);
         }
     return n;
 }
@@ -152,5 +152,5 @@ uint32_t idset_place(const struct idset *set, uint32_t id)
         return 0;
     page = *find_slot(set->slots, set->mask, id >> PAGE_BITS);
     DEBUG_ASSERT(page && (page->words[word_of(id)] & (smaller + 1)));
-    return page->before[word_of(id)] + (uint32_t)__builtin_popcountll(page->words[word_of(id)] & smaller) + 1;
+    return page->before[word_of(id)] + base_count_ones(page->words[word_of(id)] & smaller) + 1;
 }
