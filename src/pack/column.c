@@ -39,14 +39,26 @@ static void apply(enum column_coding coding, struct history *before, uint64_t *v
 
 static void undo(enum column_coding coding, struct history *before, uint64_t *values, size_t n)
 {
-    for (size_t i = 0; i < n && coding != COLUMN_PLAIN; i++) {
-        uint64_t delta = coding == COLUMN_DELTA ? values[i] : unzigzag(values[i]);
+    uint64_t value = before->value, delta = before->delta;
 
-        if (coding == COLUMN_DELTA_OF_DELTA)
-            delta += before->delta;
-        values[i] = before->value + delta;
-        *before = (struct history){ values[i], delta };
+    switch (coding) {
+    case COLUMN_PLAIN: break;
+    case COLUMN_DELTA:
+        for (size_t i = 0; i < n; i++)
+            values[i] = value += values[i];
+        break;
+    case COLUMN_ZIGZAG_DELTA:
+        for (size_t i = 0; i < n; i++)
+            values[i] = value += unzigzag(values[i]);
+        break;
+    case COLUMN_DELTA_OF_DELTA:
+        for (size_t i = 0; i < n; i++) {
+            delta += unzigzag(values[i]);
+            values[i] = value += delta;
+        }
+        break;
     }
+    *before = (struct history){ value, delta };
 }
 
 void column_apply(enum column_coding coding, uint64_t *values, size_t n)
@@ -110,12 +122,39 @@ static void split(const uint64_t *values, size_t n, unsigned width, char *planes
             planes[i] = (char)(values[i] >> (8 * plane));
 }
 
+/* Up to four planes in one pass: nearly all columns have no more. */
+static void join_few(const unsigned char *planes, size_t stride, size_t n, unsigned width, uint64_t *values)
+{
+    switch (width) {
+    case 0: memset(values, 0, n * sizeof(*values)); break;
+    case 1:
+        for (size_t i = 0; i < n; i++)
+            values[i] = planes[i];
+        break;
+    case 2:
+        for (size_t i = 0; i < n; i++)
+            values[i] = planes[i] | (uint32_t)planes[stride + i] << 8;
+        break;
+    case 3:
+        for (size_t i = 0; i < n; i++)
+            values[i] = planes[i] | (uint32_t)planes[stride + i] << 8 | (uint32_t)planes[2 * stride + i] << 16;
+        break;
+    default:
+        for (size_t i = 0; i < n; i++)
+            values[i] = planes[i] | (uint32_t)planes[stride + i] << 8 | (uint32_t)planes[2 * stride + i] << 16 |
+                        (uint32_t)planes[3 * stride + i] << 24;
+        break;
+    }
+}
+
 static void join(const char *planes, size_t stride, size_t n, unsigned width, uint64_t *values)
 {
-    memset(values, 0, n * sizeof(*values));
-    for (unsigned plane = 0; plane < width; plane++, planes += stride)
+    const unsigned char *bytes = (const unsigned char *)planes;
+
+    join_few(bytes, stride, n, width, values);
+    for (unsigned plane = 4; plane < width; plane++)
         for (size_t i = 0; i < n; i++)
-            values[i] |= (uint64_t)(unsigned char)planes[i] << (8 * plane);
+            values[i] |= (uint64_t)bytes[plane * stride + i] << (8 * plane);
 }
 
 static void widen(const uint32_t *values, size_t n, uint64_t *wide)
@@ -365,12 +404,13 @@ static int decode_block(const struct decoder *decoder, size_t at, struct history
 
     join(decoder->planes + at, decoder->n, n, decoder->width, block);
     undo(decoder->coding, before, block, n);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (UNLIKELY(block[i] > decoder->max_quotient))
             return error_set(err, ERR_CORRUPT, "column: value %zu of %zu does not fit its type", at + i + 1,
                              decoder->n);
-        block[i] = decoder->minimum + decoder->divisor * block[i];
-    }
+    if (decoder->minimum || decoder->divisor != 1)
+        for (size_t i = 0; i < n; i++)
+            block[i] = decoder->minimum + decoder->divisor * block[i];
     *ret_n = n;
     return 0;
 }

@@ -5,47 +5,8 @@
 
 #include <stdlib.h>
 
-enum { FIRST_SLOTS = 64, MAX_SOURCES = 4096 };
+enum { MAX_SOURCES = 4096 };
 #define MAX_ITEMS (UINT32_MAX - 1)
-
-/* --- ids --- */
-
-static struct idmap_slot *slot_of(struct idmap_slot *slots, uint32_t mask, uint32_t id)
-{
-    uint32_t at = (id * 0x9e3779b1u) & mask;
-
-    while (slots[at].id && slots[at].id != id)
-        at = (at + 1) & mask;
-    return &slots[at];
-}
-
-static int grow(struct idmap *map, struct error *err)
-{
-    size_t n_slots = map->mask ? ((size_t)map->mask + 1) * 2 : FIRST_SLOTS;
-    struct idmap_slot *slots = memory_alloc_zero(n_slots * sizeof(*slots), err);
-
-    if (!slots)
-        return -1;
-    for (uint32_t i = 0; map->mask && i <= map->mask; i++)
-        if (map->slots[i].id)
-            *slot_of(slots, (uint32_t)(n_slots - 1), map->slots[i].id) = map->slots[i];
-    memory_free(map->slots);
-    map->slots = slots;
-    map->mask = (uint32_t)(n_slots - 1);
-    return 0;
-}
-
-static int idmap_set(struct idmap *map, uint32_t id, uint32_t value, struct error *err)
-{
-    struct idmap_slot *slot;
-
-    if ((uint64_t)map->n * 4 >= (uint64_t)map->mask * 3 && grow(map, err) < 0)
-        return -1;
-    slot = slot_of(map->slots, map->mask, id);
-    map->n += slot->id == 0;
-    *slot = (struct idmap_slot){ id, value };
-    return 0;
-}
 
 /* --- trees --- */
 
@@ -68,7 +29,7 @@ void calltree_done(struct calltree *tree)
 {
     hash_set_done(&tree->paths);
     VEC_EACH (&tree->sources, source)
-        memory_free(source->stacks.slots);
+        idmap_done(&source->stacks);
     VEC_DONE(&tree->sources);
     VEC_DONE(&tree->new_keys);
     VEC_DONE(&tree->new_paths);
@@ -83,7 +44,7 @@ size_t calltree_bytes(const struct calltree *tree)
                    tree->new_keys.capacity * sizeof(uint32_t) + tree->new_paths.capacity * sizeof(struct calltree_path);
 
     for (size_t i = 0; i < tree->sources.n; i++)
-        bytes += ((size_t)tree->sources.items[i].stacks.mask + 1) * sizeof(struct idmap_slot);
+        bytes += idmap_bytes(&tree->sources.items[i].stacks);
     return bytes;
 }
 
@@ -99,14 +60,8 @@ void calltree_find(const struct calltree *tree, uint64_t identity, const uint32_
                    uint32_t *ret_stacks)
 {
     const struct calltree_source *source = find_source(tree, identity);
-    const struct idmap *map = source && source->stacks.n ? &source->stacks : NULL;
 
-    for (uint32_t i = 0; i < n; i++) {
-        /* Id 0, the empty stack, is kept as the highest there is. */
-        const struct idmap_slot *slot = map ? slot_of(map->slots, map->mask, ids[i] ? ids[i] : UINT32_MAX) : NULL;
-
-        ret_stacks[i] = slot && slot->id ? slot->value : CALLTREE_NONE;
-    }
+    idmap_find(source ? &source->stacks : &(const struct idmap){ 0 }, ids, n, ret_stacks);
 }
 
 static struct calltree_source *source_of(struct calltree *tree, uint64_t identity, struct error *err)
@@ -177,7 +132,7 @@ int calltree_add(struct calltree *tree, uint64_t identity, uint32_t id, const st
         tree->new_keys.n = start;
         return -1;
     }
-    if (idmap_set(&source->stacks, id ? id : UINT32_MAX, number, err) < 0)
+    if (idmap_add(&source->stacks, id, number, err) < 0)
         return -1;
     *ret_stack = number;
     return 0;
@@ -308,6 +263,9 @@ int calltree_index(struct calltree *tree, struct error *err)
     struct merging m = { .tree = tree, .paths = tree->new_paths.items };
     size_t n_nodes;
 
+    VEC_EACH (&tree->sources, source)
+        if (idmap_settle(&source->stacks, err) < 0)
+            return -1;
     if (tree->n_nodes && !tree->new_paths.n)
         return 0;
     if (tree->new_paths.n)

@@ -15,18 +15,10 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "profile/symbolset.h"
+#include "query/idmap.h"
 
-#define CALLTREE_NONE      UINT32_MAX
+#define CALLTREE_NONE      IDMAP_NONE
 #define CALLTREE_MAX_DEPTH 4096u /* deeper calls are left out */
-
-/* A map from 32-bit ids, none 0, to 32-bit values: what two numbers need and no more. */
-struct idmap {
-    struct idmap_slot {
-        uint32_t id, value;
-    } * slots;
-    uint32_t mask; /* slots - 1; 0 = nothing yet */
-    uint32_t n;
-};
 
 struct calltree_path {
     uint32_t start, len; /* in new_keys */
@@ -69,7 +61,8 @@ static inline uint32_t calltree_first(const struct calltree *tree, uint32_t node
     return tree->bases[node / 256] + tree->offsets[node];
 }
 
-/* The numbers of `n` stacks of a dictionary; CALLTREE_NONE for those that are not known yet. For readers. */
+/* The numbers of `n` stacks of a dictionary, whose ids never fall; CALLTREE_NONE for those that are not known yet. For
+ * readers. */
 void calltree_find(const struct calltree *tree, uint64_t identity, const uint32_t *ids, uint32_t n,
                    uint32_t *ret_stacks);
 /* Adds stack `stack` of `tables`, whose frames have the symbols `frames`, as number `id` of a dictionary. For the writer.

@@ -224,15 +224,26 @@ static int add_values(struct treesum *sum, struct treesum_tree *tree, const stru
     const int64_t *counts =
         tree->columns.count == QUERYCOLUMNS_NONE ? NULL : sums->sums + (size_t)tree->columns.count * sums->stride;
 
-    for (uint32_t i = 0; i < sums->n_stacks; i++) {
-        double count = counts ? (double)counts[i] : 0, level = (double)values[i] * weight;
+    bool is_plain = counts && !tree->levels, has_negative = false;
 
-        sum->has_negative |= values[i] < 0;
-        if (LIKELY(sum->stacks[i] != CALLTREE_NONE))
-            add_value(sum, tree, sum->stacks[i], values[i], count, level);
+    for (uint32_t i = 0; i < sums->n_stacks; i++) {
+        uint32_t stack = sum->stacks[i];
+        double count, level;
+
+        has_negative |= values[i] < 0;
+        if (LIKELY(is_plain && stack != CALLTREE_NONE)) {
+            tree->values[stack] = value_add(tree->values[stack], values[i], &sum->n_saturated);
+            tree->counts[stack] += (double)counts[i];
+            continue;
+        }
+        count = counts ? (double)counts[i] : 0;
+        level = (double)values[i] * weight;
+        if (stack != CALLTREE_NONE)
+            add_value(sum, tree, stack, values[i], count, level);
         else if (add_pending(sum, tree, sums->stacks[i], values[i], count, level, err) < 0)
             return -1;
     }
+    sum->has_negative |= has_negative;
     return 0;
 }
 
