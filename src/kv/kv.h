@@ -152,14 +152,28 @@ MUST_CHECK int kv_ingest(struct kv *kv, uint32_t family, const char *path, struc
 /* The same for several files whose ranges of keys do not overlap: all of them or none. */
 MUST_CHECK int kv_ingest_all(struct kv *kv, uint32_t family, const char *const *paths, size_t n, struct error *err);
 
+/* Makes the file at `path`, a copy of one that a database took in, such that it can be taken in again: the place among other
+ * writes that it was given is forgotten. Errors: ERR_NOT_FOUND: it has none; ERR_IO. */
+MUST_CHECK int kv_sst_renew(const char *path, struct error *err);
+
 /* Removes files that hold nothing by their own account: what RocksDB 7.8 makes of a file it takes in while it cannot read
  * it. Left alone, they make every later compaction fail. */
 void kv_drop_keyless_files(struct kv *kv);
 
-/* Makes a database of the files at `path`, which nobody has open, without looking at its manifest: of the tables that can
- * be read from the first byte to the last, and of what the logs hold for their families. The others are moved into
- * `path`/lost. For copies: what is deleted elsewhere may come back. Errors: see K2. */
-MUST_CHECK int kv_repair(struct kv_shared *shared, const char *path, struct error *err);
+/* Names the family `id` of which nothing is left but writes in a log, by the key of one of them; false if that key does not
+ * tell. A name that another family has does not count. */
+#define KV_NAME_BYTES 64
+struct kv_namer {
+    void *context;
+    bool (*name)(void *context, uint32_t id, struct slice key, char ret_name[static KV_NAME_BYTES]);
+};
+/* Makes a database of the files at `path`, which nobody has open and whose manifest may be damaged or missing: of the
+ * tables that can be read from the first byte to the last, with the families that they say they belong to, and those that
+ * the logs write to. These are named by what can be read of the manifest, else by `namer`. Other tables are moved into
+ * `path`/lost, the logs into `path`/logs. For copies: what is deleted elsewhere may come back. Errors: see K2. */
+MUST_CHECK int kv_repair(struct kv_shared *shared, const char *path, const struct kv_namer *namer, struct error *err);
+/* Moves the logs back, after which the database is to be opened KV_READ_ONLY alone. Errors: ERR_IO, ERR_MEMORY. */
+MUST_CHECK int kv_repair_logs(const char *path, struct error *err);
 
 /* A consistent copy at `path` (must not exist: ERR_EXISTS), files hard-linked where they can be. Flushes first. */
 MUST_CHECK int kv_checkpoint(struct kv *kv, const char *path, struct error *err);

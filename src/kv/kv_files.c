@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/fs.h"
 #include "base/memory.h"
 #include "kv/kv_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #define ROCKS_COMPACT_FORCE 3 /* BottommostLevelCompaction::kForceOptimized: each file once */
 
@@ -176,6 +181,37 @@ int kv_ingest_all(struct kv *kv, uint32_t family, const char *const *paths, size
     return 0;
 }
 
+/* The sequence is a property of the file, near its end: eight bytes behind the name. The checksum is made as if they were
+ * zero. Keys and values of the file come before all properties. */
+int kv_sst_renew(const char *path, struct error *err)
+{
+    static const char name[] = "_sst_file.global_seqno"; /* its beginning is that of the one before */
+    enum { TAIL_BYTES = 16384, NAME_LEN = sizeof(name) - 1, VALUE_BYTES = 8 };
+    static const char zeros[VALUE_BYTES];
+    AUTO(fd_closep) int fd = -1;
+    char tail[TAIL_BYTES];
+    uint64_t bytes, from;
+    size_t len, at;
+
+    if (fs_size(path, &bytes, err) < 0 || fs_open(path, O_RDWR, 0, &fd, err) < 0)
+        return -1;
+    from = bytes > TAIL_BYTES ? bytes - TAIL_BYTES : 0;
+    if (lseek(fd, (off_t)from, SEEK_SET) < 0)
+        return error_set_errno(err, errno, "reading '%s'", path);
+    if (fs_read(fd, tail, sizeof(tail), &len, err) < 0)
+        return error_wrap(err, "reading '%s'", path);
+    for (at = len; at > 0; at--)
+        if (len - at >= NAME_LEN + VALUE_BYTES && memcmp(tail + at, name, NAME_LEN) == 0)
+            break;
+    if (!at)
+        return error_set(err, ERR_NOT_FOUND, "'%s' was not made outside of a database", path);
+    if (lseek(fd, (off_t)(from + at + NAME_LEN), SEEK_SET) < 0)
+        return error_set_errno(err, errno, "writing '%s'", path);
+    if (fs_write(fd, zeros, VALUE_BYTES, err) < 0)
+        return error_wrap(err, "writing '%s'", path);
+    return 0;
+}
+
 /* --- copies and numbers --- */
 
 int kv_checkpoint(struct kv *kv, const char *path, struct error *err)
@@ -194,14 +230,6 @@ int kv_checkpoint(struct kv *kv, const char *path, struct error *err)
     if (kv_finish(kv, text, "copying", err) < 0)
         return err->code == ERR_EXISTS ? -1 : kv_remember_failure(kv, err);
     return 0;
-}
-
-int kv_repair(struct kv_shared *shared, const char *path, struct error *err)
-{
-    char *text = NULL;
-
-    rocksdb_repair_db(shared->options[KV_INDEX], path, &text);
-    return kv_finish_file(text, "repairing", path, err);
 }
 
 uint64_t kv_property(struct kv *kv, uint32_t family, const char *name)

@@ -171,6 +171,51 @@ TEST(kv_ingest_replaces_what_lies_in_memory)
     kv_shared_free(shared);
 }
 
+/* Copies the newest table of the database "day". */
+static void copy_newest_table(const char *to)
+{
+    AUTO(arena_done) struct arena arena;
+    struct fs_listing listing;
+    const char *newest = NULL;
+    struct error err;
+
+    arena_init(&arena, 0);
+    CHECK_OK(fs_list(kv_fixture_path("day"), &arena, &listing, &err), &err);
+    for (size_t i = 0; i < listing.n; i++)
+        if (slice_ends_with(slice_from(listing.names[i]), SLICE(".sst")))
+            newest = arena_printf(&arena, &err, "%s/%s", kv_fixture_path("day"), listing.names[i]);
+    CHECK(newest != NULL);
+    kv_fixture_copy_file(newest, to);
+}
+
+TEST(kv_sst_can_be_taken_in_again_once_it_has_forgotten_its_place)
+{
+    static const char *const first[] = { "a", "old", "c", "old" }, *const second[] = { "b", "new", "c", "new" };
+    struct kv_shared *shared = kv_fixture_shared();
+    struct kv *kv = kv_fixture_open(shared, "day", KV_WRITE), *other = kv_fixture_open(shared, "other", KV_WRITE);
+    const char *copy = kv_fixture_path("copy.sst");
+    struct error err;
+
+    CHECK_OK(kv_ingest(kv, 1, make_sst(kv, "one.sst", first, 2), &err), &err);
+    kv_fixture_put(kv, 1, "d", "written");
+    CHECK_OK(kv_ingest(kv, 1, make_sst(kv, "two.sst", second, 2), &err), &err);
+    copy_newest_table(copy);
+    CHECK_ERROR(kv_ingest(other, 1, copy, &err), &err, ERR_CORRUPT);
+    CHECK_HAS(err.text, "global seqno");
+    CHECK_OK(kv_sst_renew(copy, &err), &err);
+    CHECK_OK(kv_ingest(other, 1, copy, &err), &err);
+    CHECK_TEXT(kv_fixture_get(other, 1, "b"), "new");
+    CHECK_TEXT(kv_fixture_get(other, 1, "c"), "new");
+
+    CHECK_OK(fs_write_file(copy, SLICE("no table"), &err), &err);
+    CHECK_ERROR(kv_sst_renew(copy, &err), &err, ERR_NOT_FOUND);
+    CHECK_HAS(err.text, "was not made outside of a database");
+    CHECK_ERROR(kv_sst_renew(kv_fixture_path("none.sst"), &err), &err, ERR_NOT_FOUND);
+    kv_close(kv);
+    kv_close(other);
+    kv_shared_free(shared);
+}
+
 TEST(kv_sst_refuses_keys_that_do_not_rise_and_places_that_do_not_exist)
 {
     struct kv_shared *shared = kv_fixture_shared();

@@ -5,17 +5,23 @@
  *     kv_settings.c   RocksDB's settings, what all databases of a process share
  *     kv_data.c       keys and values: get, batches, snapshots, iterators
  *     kv_files.c      files: flush, compaction, SST files, copies, sizes
- *     kv_guard.c      files on their way into the database keep a second name until they are in */
+ *     kv_guard.c      files on their way into the database keep a second name until they are in
+ *     kv_records.c    the records of logs and manifests, and damage among them
+ *     kv_wal.c        the write-ahead logs of a database
+ *     kv_roster.c     which families there are, by what is left of manifests and logs
+ *     kv_repair.c     a database of files without a manifest */
 #pragma once
 
 #include "base/arena.h"
 #include "base/lock.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "kv/kv.h"
 
 #include <rocksdb/c.h>
 
-#define KV_USES 3
+#define KV_USES       3
+#define KV_PATH_BYTES 4096
 
 struct kv_shared {
     rocksdb_cache_t *cache;
@@ -70,14 +76,54 @@ MUST_CHECK int kv_guard_restore(const struct kv *kv, size_t n_families, const ch
  * ERR_IO, ERR_MEMORY, ERR_NOT_FOUND. */
 MUST_CHECK int kv_wal_find_hole(const char *directory, bool *ret_has_hole, struct error *err);
 
-/* kv_records.c: ERR_CORRUPT where a log or a manifest is damaged, and sound records follow, without which RocksDB might
- * go on. Errors: ERR_CORRUPT, ERR_IO, ERR_NOT_FOUND. */
+/* kv_records.c: ERR_CORRUPT where a log or a manifest is damaged and RocksDB might go on without what follows. A record
+ * that was not written whole is no damage. Errors: ERR_CORRUPT, ERR_IO, ERR_NOT_FOUND. */
 MUST_CHECK int kv_records_check(const char *path, struct error *err);
 /* The same for the manifest of a database. What keeps it from being read is left to RocksDB to say. Errors: ERR_CORRUPT,
  * ERR_MEMORY. */
 MUST_CHECK int kv_records_check_manifest(const char *directory, struct error *err);
-/* kv_wal.c: the same for all logs of a database. Errors: those of kv_records_check, ERR_MEMORY. */
+/* The manifest that CURRENT names; whether it is there is not looked at. Errors: ERR_CORRUPT, ERR_IO, ERR_NOT_FOUND,
+ * ERR_MEMORY. */
+MUST_CHECK int kv_records_find_manifest(const char *directory, char path[static KV_PATH_BYTES], struct error *err);
+/* Calls `take` for each record of a log or a manifest that can be read, passing by what is damaged. Errors: ERR_IO,
+ * ERR_NOT_FOUND, ERR_MEMORY, those of `take`. */
+MUST_CHECK int kv_records_each(const char *path, int (*take)(void *context, struct slice record, struct error *err),
+                               void *context, struct error *err);
+/* Appends a record to `out`, which holds a manifest from its first byte on. */
+void kv_records_append(struct buffer *out, struct slice record);
+
+/* kv_wal.c: kv_records_check for all logs of a database. Errors: those of kv_records_check, ERR_MEMORY. */
 MUST_CHECK int kv_wal_check(const char *directory, struct error *err);
+/* kv_records_each for all logs of a database, oldest first. */
+MUST_CHECK int kv_wal_each(const char *directory, int (*take)(void *context, struct slice record, struct error *err),
+                           void *context, struct error *err);
+
+/* kv_roster.c: the families of a database, by the numbers under which its logs know them. */
+struct kv_roster {
+    VEC(struct kv_roster_family {
+        uint32_t id;
+        const char *name; /* in the arena */
+        bool is_dropped;
+        bool is_new; /* not in the manifest with which the roster began */
+    })
+    families;
+    struct map places; /* by id */
+    struct arena arena;
+};
+void kv_roster_init(struct kv_roster *roster);
+void kv_roster_done(struct kv_roster *roster);
+/* Takes the families that a manifest names, and that it drops, as far as it can be read. Errors: those of
+ * kv_records_each, ERR_LIMIT. */
+MUST_CHECK int kv_roster_read_manifest(struct kv_roster *roster, const char *path, struct error *err);
+/* Takes what another roster knows and this one does not: families as new ones, unless their name is taken, and that a family
+ * was dropped. Errors: ERR_MEMORY, ERR_LIMIT. */
+MUST_CHECK int kv_roster_merge(struct kv_roster *roster, const struct kv_roster *other, struct error *err);
+/* Takes the families that the logs in a directory write to and that the roster does not know, as new ones, by the names
+ * that `namer` gives them. Errors: those of kv_wal_each, ERR_LIMIT. */
+MUST_CHECK int kv_roster_read_logs(struct kv_roster *roster, const char *directory, const struct kv_namer *namer,
+                                   struct error *err);
+/* Adds to the manifest with which the roster began what came in since. Errors: ERR_IO, ERR_FULL, ERR_MEMORY. */
+MUST_CHECK int kv_roster_write(const struct kv_roster *roster, const char *path, struct error *err);
 
 enum kv_use kv_use_of(const char *name);
 /* Fills in all the ..options of `kv`, whose mode is set. */

@@ -131,3 +131,19 @@ int kv_wal_check(const char *directory, struct error *err)
             return -1;
     return 0;
 }
+
+int kv_wal_each(const char *directory, int (*take)(void *context, struct slice record, struct error *err),
+                void *context, struct error *err)
+{
+    AUTO(arena_done) struct arena scratch;
+    struct log *logs;
+    size_t n;
+
+    arena_init(&scratch, 0);
+    if (list_logs(directory, &scratch, &logs, &n, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (kv_records_each(logs[i].path, take, context, err) < 0)
+            return -1;
+    return 0;
+}

@@ -118,7 +118,8 @@ static int finish_recovery(struct day *day, struct error *err)
 {
     char path[PATH_BYTES];
 
-    if (recover_settle(day, err) < 0)
+    /* What was worked out about heads is written down by dropping those that are covered. */
+    if (recover_settle(day, err) < 0 || day_drop_covered(day, err) < 0)
         return -1;
     day->is_recovering = false;
     name_mark(day, path);

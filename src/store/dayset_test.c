@@ -458,11 +458,15 @@ static void copy_day(struct days *days, const char *from, const char *to)
     arena_done(&arena);
 }
 
-TEST(dayset_salvages_an_old_day_whose_log_is_damaged)
+/* Damages the log of an old day: at that byte, or so far from its end. */
+static void check_damaged_log(long offset, const char *words)
 {
     struct days days;
     struct day *day;
+    const char *log;
     char path[300];
+    uint64_t bytes;
+    struct error err;
 
     days_init(&days);
     make(&days, "2026-11-10");
@@ -476,7 +480,9 @@ TEST(dayset_salvages_an_old_day_whose_log_is_damaged)
     copy_day(&days, "2026-11-10", "2026-11-08");
     dayset_release(&days.set, day);
     snprintf(path, sizeof(path), "%s/2026-11-08", days.directory);
-    kv_fixture_flip_byte(kv_fixture_find_file(path, ".log"), 9000);
+    log = kv_fixture_find_file(path, ".log");
+    CHECK_OK(fs_size(log, &bytes, &err), &err);
+    kv_fixture_flip_byte(log, offset < 0 ? (long)bytes + offset : offset);
     /* It is opened for reading, which cannot mend anything, then for writing: what can be read of the log is kept. */
     day = acquire(&days, "2026-11-08", DAYSET_READ);
     CHECK(day && has_note(day, "2026-11-10"));
@@ -485,8 +491,20 @@ TEST(dayset_salvages_an_old_day_whose_log_is_damaged)
     dayset_release(&days.set, day);
     CHECK_EQ(days.set.n_set_aside, 0);
     CHECK_EQ(kv_fixture_count_files(days.sample.quarantine, ".log"), 1);
+    CHECK_EQ(days.sample.context.n_damaged, 1);
     CHECK_HAS(buffer_slice(&days.log), "day 2026-11-08: its write-ahead log is damaged");
+    CHECK_HAS(buffer_slice(&days.log), words);
     days_done(&days);
+}
+
+TEST(dayset_salvages_an_old_day_whose_log_is_damaged)
+{
+    check_damaged_log(9000, "is sound");
+}
+
+TEST(dayset_tells_of_a_write_that_is_lost_at_the_end_of_a_log)
+{
+    check_damaged_log(-5, "in its last record");
 }
 
 TEST(dayset_visits_the_days_that_overlap)

@@ -16,6 +16,7 @@ enum {
     MAX_SHARED = 1 << 20,  /* rows of a closing that are looked for elsewhere */
     BATCH_BYTES = 1 << 20,
 };
+#define ANY_CLOSING UINT32_MAX
 
 /* --- rows of a closing --- */
 
@@ -27,9 +28,9 @@ struct windows_walk {
     struct arena arena;
     int (*visit)(struct windows_walk *walk, uint32_t number, struct slice value, struct error *err);
     bool is_over;
-    uint32_t number;         /* the closing that is looked at */
+    uint32_t number;         /* the closing that is looked at, or ANY_CLOSING */
     VEC(uint32_t) numbers;   /* those that were met, each once */
-    VEC(uint32_t) sequences; /* of the rows of an orphan */
+    VEC(uint32_t) sequences; /* of the rows of an orphan, or of a head */
     uint64_t n_rows;
     bool has_shared;
     uint32_t max_sequence;
@@ -124,6 +125,12 @@ static int compare_sequences(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static void sort_sequences(struct windows_walk *walk)
+{
+    if (walk->sequences.n)
+        qsort(walk->sequences.items, walk->sequences.n, sizeof(*walk->sequences.items), compare_sequences);
+}
+
 static bool has_sequence(const struct windows_walk *walk, uint32_t sequence)
 {
     return walk->sequences.n &&
@@ -134,7 +141,7 @@ static int find_shared(struct windows_walk *walk, uint32_t number, struct slice 
 {
     struct windows windows;
 
-    if (number != walk->number)
+    if (number != walk->number && walk->number != ANY_CLOSING)
         return 0;
     if (decode(walk, value, &windows, err) < 0)
         return -1;
@@ -223,8 +230,7 @@ static int adopt(struct windows_walk *walk, uint8_t hour, uint32_t number, struc
     if (walk_windows(walk, hour, note_sequences, err) < 0)
         return -1;
     marker.n_rows = walk->n_rows;
-    if (walk->sequences.n)
-        qsort(walk->sequences.items, walk->sequences.n, sizeof(*walk->sequences.items), compare_sequences);
+    sort_sequences(walk);
     if (find_head(walk, &marker, err) < 0 || find_replaced(walk, &marker, err) < 0)
         return -1;
     slot = VEC_PUSH(&walk->day->markers, DAYLOAD_MAX_MARKERS, err);
@@ -251,6 +257,56 @@ static int adopt_orphans(struct windows_walk *walk, uint8_t hour, struct error *
             return -1;
     }
     return 0;
+}
+
+static int note_row(void *context, struct slice key, struct slice value, struct error *err)
+{
+    struct windows_walk *walk = context;
+    uint32_t tenant, group, series, sequence, *slot;
+    int64_t start_ns;
+
+    if (walk->sequences.n == MAX_SHARED || !storekey_parse_row(key, &tenant, &group, &series, &start_ns, &sequence))
+        return 0;
+    slot = VEC_PUSH(&walk->sequences, MAX_SHARED, err);
+    if (!slot)
+        return -1;
+    *slot = sequence;
+    return 0;
+}
+
+/* Covers heads of an hour whose rows are in its closings. */
+static int cover_heads(struct windows_walk *walk, uint8_t hour, struct error *err)
+{
+    struct day *day = walk->day;
+
+    for (size_t i = 0; i < day->heads.n; i++) {
+        struct day_head *head = &day->heads.items[i];
+
+        if (head->hour != hour || head->is_covered)
+            continue;
+        walk->sequences.n = 0;
+        if (dayload_each(day, head->family, SLICE(""), "head", note_row, walk, err) < 0)
+            return -1;
+        if (!walk->sequences.n)
+            continue;
+        sort_sequences(walk);
+        walk->has_shared = false;
+        walk->number = ANY_CLOSING;
+        if (walk_windows(walk, hour, find_shared, err) < 0)
+            return -1;
+        head->is_covered = walk->has_shared;
+        if (head->is_covered)
+            log_warn("store", "day %s, hour %02u: head %u is left out, its rows are in a closing", day->name, hour,
+                     head->number);
+    }
+    return 0;
+}
+
+static int recover_hour(struct windows_walk *walk, uint8_t hour, struct error *err)
+{
+    if (adopt_orphans(walk, hour, err) < 0)
+        return -1;
+    return walk->numbers.n ? cover_heads(walk, hour, err) : 0;
 }
 
 /* --- tenants (R2) --- */
@@ -325,7 +381,7 @@ int recover_day(struct day *day, struct error *err)
     int result = walk_init(&walk, day, err);
 
     for (uint8_t hour = 0; hour < 24 && !result; hour++)
-        result = adopt_orphans(&walk, hour, err);
+        result = recover_hour(&walk, hour, err);
     walk_done(&walk);
     return result < 0 ? -1 : name_all_tenants(day, err);
 }

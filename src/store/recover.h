@@ -5,6 +5,8 @@
  *     was there. Not if a marker that can be read has replaced them. What the lost marker said is told by the rows, whose
  *     sequences never repeat: a closing that shares a row with a head covers that head, and one that shares a row with a
  *     closing of a lower number has replaced all below it.
+ *     A head that no marker names and that shares a row with a closing is covered, too: it was dropped, came back with an
+ *     old log, and the marker that named it is gone since its hour was written anew.
  * R2  A tenant without a name, of whom anything is there, is called "lost-ID".
  * R3  No id and no sequence that something lost may have had is given again: those given next begin 2^24 behind the
  *     highest that can be found. That is written down once (recover_settle), not done at each opening. */
@@ -12,7 +14,7 @@
 
 #include "store/day.h"
 
-/* Works out markers and tenants (R1, R2), in memory. The day is recovering, and what can be read was loaded. Errors:
+/* Works out markers, heads and tenants (R1, R2), in memory. The day is recovering, and what can be read was loaded. Errors:
  * ERR_MEMORY, those of kv.h. */
 MUST_CHECK int recover_day(struct day *day, struct error *err);
 

@@ -20,10 +20,13 @@ enum {
 
 /* On its way into place, beside the day. */
 #define SUFFIX ".salvaged"
+/* Before "head-HH-ID": a head whose name is lost, by its number in the logs, until it is copied. */
+#define LOST   "lost-"
 
 struct salvage {
     struct day_context *context;
     const char *name;
+    int64_t start_ns;
     const char *from;
     struct kv *damaged; /* NULL: it cannot be opened */
     struct kv *whole;   /* made of those tables that are whole; NULL: not needed yet, or there are none */
@@ -180,11 +183,54 @@ static int open_damaged(struct salvage *salvage, struct error *err)
     return 0;
 }
 
-/* Tables that were made outside of a database are none that a repair knows what to do with: they are taken in again. */
-static int take_tables_in(struct salvage *salvage, struct arena *arena, struct error *err)
+/* Names a family that only the log knows, and by its number: keys of rows tell their hour. */
+static bool name_family(void *context, uint32_t id, struct slice key, char ret_name[static KV_NAME_BYTES])
+{
+    const struct salvage *salvage = context;
+    uint32_t tenant, group, series, number;
+    char head[STOREKEY_HEAD_NAME_BYTES];
+    struct storekey_block block;
+    int64_t start_ns;
+    uint8_t hour;
+
+    if (storekey_parse_row(key, &tenant, &group, &series, &start_ns, &number)) {
+        if (start_ns < salvage->start_ns || start_ns >= salvage->start_ns + DAY_NS)
+            return false;
+        hour = (uint8_t)((start_ns - salvage->start_ns) / DAY_HOUR_NS);
+        snprintf(ret_name, KV_NAME_BYTES, LOST "%s", storekey_head_name(hour, id, head));
+        return true;
+    }
+    if (!storekey_parse_block(key, &block) && !storekey_parse_marker(key, &hour, &number) &&
+        !slice_starts_with(key, SLICE(STOREKEY_COPY)))
+        return false;
+    snprintf(ret_name, KV_NAME_BYTES, DAY_BLOCK_FAMILY);
+    return true;
+}
+
+/* Takes a table in that was made outside of the database. One that overlapped others when it was taken in first has its
+ * place among them written down, and must forget it: a copy does, since the file belongs to the day. */
+static int take_table_in(struct kv *kv, const char *path, struct arena *arena, struct error *err)
+{
+    uint32_t family = kv_family_find(kv, DAY_BLOCK_FAMILY);
+    const char *copy = arena_printf(arena, err, "%s.copy", path);
+    uint64_t bytes;
+
+    if (!copy)
+        return -1;
+    if (kv_ingest(kv, family, path, err) == 0)
+        return 0;
+    if (err->code != ERR_CORRUPT)
+        return -1;
+    if (backup_copy_file(path, copy, &bytes, err) < 0 || kv_sst_renew(copy, err) < 0)
+        return -1;
+    return kv_ingest(kv, family, copy, err);
+}
+
+/* Tables that were made outside of a database are none that a repair knows what to do with: they are taken in again, in
+ * the order in which they came first. What is damaged stays out. */
+static int take_tables_in(const struct salvage *salvage, struct kv *kv, struct arena *arena, struct error *err)
 {
     const char *lost = arena_printf(arena, err, "%s/lost", salvage->links[1]);
-    uint32_t family = kv_family_find(salvage->whole, DAY_BLOCK_FAMILY);
     struct fs_listing listing;
 
     if (!lost)
@@ -196,29 +242,40 @@ static int take_tables_in(struct salvage *salvage, struct arena *arena, struct e
 
         if (!path)
             return -1;
-        if (slice_ends_with(slice_from(path), SLICE(".sst")) && kv_ingest(salvage->whole, family, path, err) < 0)
-            log_debug("store", "day %s: %s", salvage->name, err->text);
+        if (!slice_ends_with(slice_from(path), SLICE(".sst")) || take_table_in(kv, path, arena, err) == 0)
+            continue;
+        if (err->code == ERR_MEMORY || err->code == ERR_FULL)
+            return -1;
+        log_warn("store", "day %s: table %s stays out: %s", salvage->name, listing.names[i], err->text);
     }
     return 0;
 }
 
-static int open_whole(struct salvage *salvage, struct error *err)
+/* Makes the database of tables and logs, of links to the files. */
+static int make_whole(struct salvage *salvage, struct error *err)
 {
-    struct kv_options options = { .mode = KV_WRITE,
-                                  .recovery = KV_SALVAGE,
-                                  .memtable_bytes = salvage->context->memtable_bytes };
+    struct kv_options options = { .mode = KV_WRITE, .memtable_bytes = salvage->context->memtable_bytes };
+    struct kv_namer namer = { salvage, name_family };
     AUTO(arena_done) struct arena arena;
+    AUTO(kv_closep) struct kv *kv = NULL;
     const char *manifest;
 
     arena_init(&arena, 0);
+    if (link_files(salvage, salvage->links[1], &arena, &manifest, err) < 0 ||
+        kv_repair(salvage->context->kv, salvage->links[1], &namer, err) < 0 ||
+        kv_open(salvage->context->kv, salvage->links[1], &options, &kv, err) < 0)
+        return -1;
+    return take_tables_in(salvage, kv, &arena, err);
+}
+
+static int open_whole(struct salvage *salvage, struct error *err)
+{
     if (salvage->has_tried_whole)
         return 0;
     salvage->has_tried_whole = true;
-    if (link_files(salvage, salvage->links[1], &arena, &manifest, err) < 0)
-        return -1;
-    if (kv_repair(salvage->context->kv, salvage->links[1], err) == 0 &&
-        kv_open(salvage->context->kv, salvage->links[1], &options, &salvage->whole, err) == 0)
-        return take_tables_in(salvage, &arena, err);
+    if (make_whole(salvage, err) == 0 && kv_repair_logs(salvage->links[1], err) == 0 &&
+        open_to_read(salvage, salvage->links[1], &salvage->whole, err) == 0)
+        return 0;
     if (!is_damage(err))
         return -1;
     log_warn("store", "day %s: its tables cannot be read one by one: %s", salvage->name, err->text);
@@ -362,13 +419,79 @@ static int copy_family(struct salvage *salvage, uint32_t family, uint32_t to_fam
     return 0;
 }
 
+/* The number behind those of an hour's heads, at least `number`. */
+static uint32_t number_behind_heads(struct kv *kv, uint8_t hour, uint32_t number)
+{
+    for (uint32_t family = 0; family < kv_families(kv); family++) {
+        const char *name = kv_family_name(kv, family);
+        uint32_t its_number;
+        uint8_t its_hour;
+
+        if (name && storekey_parse_head_name(name, &its_hour, &its_number) && its_hour == hour)
+            number = MAX(number, its_number + 1);
+    }
+    return number;
+}
+
+/* Raises the number behind those of the heads that an hour's markers name. */
+static int number_behind_markers(struct kv *kv, uint8_t hour, uint32_t *number, struct error *err)
+{
+    AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
+    struct storekey at = storekey_marker(hour, 0);
+    uint32_t family = kv_family_find(kv, DAY_BLOCK_FAMILY);
+
+    if (family == KV_NO_FAMILY)
+        return 0;
+    if (kv_iterator_new(kv, family, NULL, slice_of(at.bytes, at.len - 4), false, &iterator, err) < 0)
+        return -1;
+    for (;; kv_iterator_next(iterator)) {
+        bool has = kv_iterator_is_valid(iterator);
+        struct marker marker;
+        uint32_t closing;
+
+        if (!has && kv_iterator_check(iterator, err) < 0 &&
+            (err->code != ERR_CORRUPT || kv_iterator_pass_damage(iterator, storekey_slice(&at), &has, err) < 0))
+            return -1;
+        if (!has)
+            return 0;
+        if (storekey_parse_marker(kv_iterator_key(iterator), &hour, &closing))
+            at = storekey_marker(hour, closing);
+        if (marker_decode(kv_iterator_value(iterator), &marker, err) == 0 && marker.head != MARKER_NO_HEAD)
+            *number = MAX(*number, marker.head + 1);
+    }
+}
+
+/* The name of the copy of a family. A head that has lost its own is given a number that no head of its hour has, and none
+ * that a marker names. */
+static int name_copy(struct salvage *salvage, const char *name, char buf[static STOREKEY_HEAD_NAME_BYTES],
+                     const char **ret_name, struct error *err)
+{
+    uint32_t number = 0;
+    uint8_t hour;
+
+    *ret_name = name;
+    if (!salvage->whole || !slice_starts_with(slice_from(name), SLICE(LOST)) ||
+        !storekey_parse_head_name(name + strlen(LOST), &hour, &number))
+        return 0;
+    number = number_behind_heads(salvage->to, hour, number_behind_heads(salvage->whole, hour, 0));
+    if (number_behind_markers(salvage->whole, hour, &number, err) < 0)
+        return -1;
+    *ret_name = storekey_head_name(hour, number, buf);
+    return 0;
+}
+
 static int copy_into(struct salvage *salvage, const char *name, struct error *err)
 {
     struct stretch everything = { .has_before = false };
     uint32_t family = salvage->damaged ? kv_family_find(salvage->damaged, name) : KV_NO_FAMILY;
-    uint32_t to_family = kv_family_find(salvage->to, name);
+    char buf[STOREKEY_HEAD_NAME_BYTES];
+    const char *to_name;
+    uint32_t to_family;
 
-    if (to_family == KV_NO_FAMILY && kv_family_create(salvage->to, name, &to_family, err) < 0)
+    if (name_copy(salvage, name, buf, &to_name, err) < 0)
+        return -1;
+    to_family = kv_family_find(salvage->to, to_name);
+    if (to_family == KV_NO_FAMILY && kv_family_create(salvage->to, to_name, &to_family, err) < 0)
         return -1;
     return family != KV_NO_FAMILY ? copy_family(salvage, family, to_family, err)
                                   : fill_stretch(salvage, name, to_family, &everything, err);
@@ -447,6 +570,8 @@ int salvage_make(struct day_context *context, const char *name, const char *from
     struct error none;
     int result;
 
+    if (!day_parse_name(name, &salvage.start_ns))
+        return error_set(err, ERR_INVALID, "'%s' is no date", name);
     if (fs_stat(path, &info, &none) == 0)
         return error_set(err, ERR_EXISTS, "salvaging day %s: '%s' is there already", name, path);
     for (unsigned i = 0; i < ARRAY_LEN(salvage.links); i++)

@@ -3,7 +3,8 @@
  *
  * S1  The damaged day is not changed. It goes to quarantine/ whole.
  * S2  What is copied is every key that can be reached. Where the database cannot be read past a stretch, or not opened at
- *     all, keys come from those of its tables that are whole, read as a database of their own.
+ *     all, keys come from those of its tables that are whole, and from its log, read as a database of their own. The
+ *     rest of the manifest, the tables and the times of rows tell which head a row of the log belongs to.
  * S3  What is lost besides is worked out (recover.h) and mended (verify.h), so that the new day agrees with itself.
  * S4  At each moment the old day or the new one is in place, and a start finishes what was interrupted. */
 #pragma once

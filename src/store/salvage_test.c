@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "kv/kv_fixture_test.h"
-#include "store/backup.h"
 #include "store/day_sample_test.h"
 #include "store/dayset.h"
 #include "store/scan.h"
@@ -22,23 +21,6 @@ struct victim {
     uint64_t n_rows;
 };
 
-static void copy_directory(const char *from, const char *to)
-{
-    AUTO(arena_done) struct arena arena;
-    struct fs_listing listing;
-    struct error err;
-    uint64_t bytes;
-
-    arena_init(&arena, 0);
-    CHECK_OK(fs_remove_tree(to, &err), &err);
-    CHECK_OK(fs_make_directories(to, 0700, &err), &err);
-    CHECK_OK(fs_list(from, &arena, &listing, &err), &err);
-    for (size_t i = 0; i < listing.n; i++)
-        CHECK_OK(backup_copy_file(arena_printf(&arena, &err, "%s/%s", from, listing.names[i]),
-                                  arena_printf(&arena, &err, "%s/%s", to, listing.names[i]), &bytes, &err),
-                 &err);
-}
-
 /* What is in order in a day, row by row. */
 static struct store_verify look(struct victim *victim)
 {
@@ -56,7 +38,7 @@ static void keep(struct victim *victim)
     CHECK_EQ(verify.n_bad_values, 0);
     victim->n_rows = verify.n_rows;
     day_close(TAKE(victim->sample.day));
-    copy_directory(victim->sample.path, victim->kept);
+    kv_fixture_copy_directory(victim->sample.path, victim->kept);
 }
 
 /* The sample, and three hours with many series, closed, two of them twice; deletions of two tenants. */
@@ -117,7 +99,7 @@ static void restore(struct victim *victim)
 
     kv_shared_free(TAKE(victim->sample.context.kv));
     CHECK_OK(kv_shared_new(4 << 20, &victim->sample.context.kv, &err), &err);
-    copy_directory(victim->kept, victim->sample.path);
+    kv_fixture_copy_directory(victim->kept, victim->sample.path);
     CHECK_OK(fs_remove_tree(victim->sample.quarantine, &err), &err);
     buffer_clear(&victim->log);
 }

@@ -8,8 +8,8 @@
 . "$(dirname "$0")/lib.sh"
 length=${1:-ci} seed=${2:-$(date +%s)}
 case $length in
-long) positions=1000000 bits=12 ;;
-*) positions=2 bits=2 ;;
+long) positions=1000000 bits=12 length_is_long=1 ;;
+*) positions=2 bits=2 length_is_long=0 ;;
 esac
 calls="open read pread write pwrite fsync fdatasync sync_file_range ftruncate fallocate rename link unlink mkdir"
 
@@ -156,16 +156,20 @@ fill_disk --min-free 1
 
 # --- flipped bits ---
 
-# flip FILE: one bit of it, somewhere.
+# flip FILE OFFSET: one bit of that byte.
 flip() {
-    size=$(wc -c <"$1")
-    random "$size"
-    offset=$number
+    offset=$2
     random 8
     bit=$number
     "$python" -IS -c 'import sys
 f = open(sys.argv[1], "r+b"); f.seek(int(sys.argv[2])); b = f.read(1)
 f.seek(int(sys.argv[2])); f.write(bytes([b[0] ^ 1 << int(sys.argv[3])]))' "$1" "$offset" "$bit"
+}
+# use_as_beginning: what begin_with used begins with from now on.
+use_as_beginning() {
+    rm -rf "$work/used"
+    cp -a "$dir" "$work/used"
+    cp ledger "$work/used.ledger"
 }
 
 # A directory of several days, with open and closed hours and something in the log.
@@ -173,14 +177,32 @@ begin_with nothing
 run storm write "$dir/data" ledger --threads 1 --step 60s --writes 4000 --only-upkeep
 [ "$status" = 0 ] || { t "several days" && fail "status $status" "$errout"; }
 kill_after 0.5 --only-upkeep
-rm -rf "$work/used"
-cp -a "$dir" "$work/used"
-cp ledger "$work/used.ledger"
+use_as_beginning
 
-# flip_in PATTERN PERCENT: a bit of some files of that kind, each in a fresh copy. The rest of the store must not mind, and
-# so much of the day itself still answers, before and after more is written. It is less for tables, manifests and
-# logs than one would think: the newest of these days is a few hours old, and one table, or one block of its log with
-# its series, is a large part of it.
+# check_flip FILE OFFSET PERCENT: a bit there, in a fresh copy. The rest of the store must not mind, and so much of the day
+# itself still answers, before and after more is written.
+check_flip() {
+    begin_with used
+    flip "$dir/data/$1" "$2"
+    what="bit $bit of byte $offset of $1"
+    day=$(echo "$1" | sed -n 's,^\./profiles/\([-0-9]*\)/.*,\1,p')
+    run storm check "$dir/data" ledger ${day:+--damaged "$day" --survivors "$3"}
+    if [ "$status" = 3 ] && [ -z "$day" ]; then
+        # Refusing to open is right where nothing can be known; then nothing was touched.
+        [ -n "$errout" ] || fail "$what: refused without a word"
+        cp "$work/used/data/$1" "$dir/data/$1"
+        check_holds "$what, mended" "$dir/data" ledger
+        return
+    fi
+    [ "$status" = 0 ] || fail "$what: status $status" "$errout"
+    # What lost its profile id with the damage would be there twice if it were sent again.
+    run storm write "$dir/data" ledger --threads 1 --only-upkeep --tolerant --writes 30 --resent 0
+    says_why "$what, writing"
+    check_holds "$what, after writing" "$dir/data" ledger ${day:+--damaged "$day" --survivors "$3"}
+}
+
+# flip_in PATTERN PERCENT: a bit of some files of that kind. Less than all is asked of tables and logs: the newest of these
+# days is a few hours old, and one table, or one block of its log with its series, is a large part of it.
 flip_in() {
     files=$(cd "$work/used/data" && find . -type f -path "$1" -size +0 | sort)
     [ -n "$files" ] || fail "there is no file like $1"
@@ -189,23 +211,8 @@ flip_in() {
         k=$((k + 1))
         random "$(echo "$files" | wc -l)"
         file=$(echo "$files" | sed -n "$((number + 1))p")
-        begin_with used
-        flip "$dir/data/$file"
-        what="bit $bit of byte $offset of $file"
-        day=$(echo "$file" | sed -n 's,^\./profiles/\([-0-9]*\)/.*,\1,p')
-        run storm check "$dir/data" ledger ${day:+--damaged "$day" --survivors "$2"}
-        if [ "$status" = 3 ] && [ -z "$day" ]; then
-            # Refusing to open is right where nothing can be known; then nothing was touched.
-            [ -n "$errout" ] || fail "$what: refused without a word"
-            cp "$work/used/data/$file" "$dir/data/$file"
-            check_holds "$what, mended" "$dir/data" ledger
-            continue
-        fi
-        [ "$status" = 0 ] || fail "$what: status $status" "$errout"
-        # What lost its profile id with the damage would be there twice if it were sent again.
-        run storm write "$dir/data" ledger --threads 1 --only-upkeep --tolerant --writes 30 --resent 0
-        says_why "$what, writing"
-        check_holds "$what, after writing" "$dir/data" ledger ${day:+--damaged "$day" --survivors "$2"}
+        random "$(wc -c <"$work/used/data/$file")"
+        check_flip "$file" "$number" "$2"
     done
 }
 # flips PERCENT PATTERN...
@@ -217,13 +224,43 @@ flips() {
         flip_in "$kind" "$percent"
     done
 }
+# flip_records: a bit of the first and the last record of the newest day's manifest, and of some between: of each in the
+# long run. Whichever it is, nothing is lost.
+flip_records() {
+    file=$(cd "$work/used/data" && find ./profiles -name 'MANIFEST-*' | sort | tail -n 1)
+    "$python" -IS -c 'import sys
+content = open(sys.argv[1], "rb").read()
+at = 0
+while at < len(content):
+    room = 32768 - at % 32768
+    if room < 7: at += room; continue
+    size = 7 + int.from_bytes(content[at + 4:at + 6], "little")
+    print(at, size)
+    at += size' "$work/used/data/$file" >records
+    last=$(wc -l <records)
+    [ "$last" -ge 4 ] || fail "$file has $last records"
+    step=$((length_is_long ? 1 : last / 3))
+    k=1
+    while [ "$k" -le "$last" ] && [ "$current_ok" = 1 ]; do
+        random "$(sed -n "${k}s/.* //p" records)"
+        check_flip "$file" $(($(sed -n "${k}s/ .*//p" records) + number)) 100
+        if [ "$k" -lt "$last" ] && [ $((k + step)) -gt "$last" ]; then k=$last; else k=$((k + step)); fi
+    done
+}
 flips 50 '*.sst'
 # Of a log, rows behind the damage whose names were in it are lost, too: in the first minutes of a day that may be most.
 flips 25 '*/[0-9]*.log'
-# A day that is so young that all its rows are still in its log is set aside whole with its manifest: nothing else names
-# the families that the log speaks of.
-flips 0 '*/MANIFEST-*'
-flips 100 '*/CURRENT' '*/OPTIONS-*' '*/IDENTITY' './FORMAT' './meta/*'
+flips 100 '*/MANIFEST-*' '*/CURRENT' '*/OPTIONS-*' '*/IDENTITY' './FORMAT' './meta/*'
+t "a flipped bit in each record of a manifest"
+flip_records
+
+# Days that are so young that all their rows are still in their logs.
+begin_with nothing
+kill_after 0.3 --only-writes
+use_as_beginning
+t "a flipped bit in each record of the manifest of a young day"
+[ -z "$(find "$work/used/data/profiles" -name '*.sst')" ] || fail "rows are in tables already"
+flip_records
 
 echo "seed $seed"
 finish

@@ -37,6 +37,7 @@ static const struct option_spec specs[] = {
     { "ballast", OPTION_FILE, FIELD(arguments, config.ballast), NULL, "Removed when the disk is full." },
     { "tolerant", OPTION_BOOL, FIELD(arguments, config.is_tolerant), "false", "The disk fails on purpose." },
     { "only-upkeep", OPTION_BOOL, FIELD(arguments, config.has_only_upkeep), "false", "No deletions, backups ..." },
+    { "only-writes", OPTION_BOOL, FIELD(arguments, config.has_only_writes), "false", "No upkeep either." },
     { "pins", OPTION_BOOL, FIELD(arguments, config.has_pins), "true", "Ranges are kept past retention." },
     { "background", OPTION_BOOL, FIELD(arguments, config.has_background), "false", "The store's own thread." },
     { "wal-sync", OPTION_ENUM, FIELD(arguments, config.wal_sync), "1s", "As the store's.", .words = sync_words },

@@ -529,6 +529,8 @@ static void compact(struct run *run)
 
 static void act(struct run *run)
 {
+    if (run->config->has_only_writes)
+        return;
     if (run->config->has_only_upkeep) {
         maintain(run);
         return;

@@ -30,6 +30,7 @@ struct storm_config {
     const char *ballast;  /* a file to remove when the disk is full; then writing must go on */
     bool is_tolerant;     /* the disk fails on purpose: errors are no breach, and reading may miss things */
     bool has_only_upkeep; /* no deletions, pins, backups ... */
+    bool has_only_writes; /* no upkeep either: hours stay open */
     bool has_pins;        /* ranges are kept past retention; they add up */
     bool has_background;  /* the store's own thread does the upkeep */
     unsigned wal_sync;    /* enum store_wal_sync */
