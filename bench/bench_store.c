@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The store under load: what it costs to keep profiles, in CPU, disk and memory.
  *
- *     stream -gzip 20 10 600 | store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] DIR
+ *     stream -gzip 20 10 600 | store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] [-close yes|no] DIR
  *
  * Reads a stream (bench_stream.c) to its end, writes each profile, closes the hours, and prints what it took, one
  * "name value" per line. CPU is that of the writing thread for the foreground, and of the whole process for all. With
  * -day the profiles are moved N days ahead, so that several days can be filled; with -hours each is written N times, an
- * hour apart, so that an hour of profiles fills a day. With -warm the costs of writing are
- * those after the first N profiles: without what the first write to a day loads. */
+ * hour apart, so that an hour of profiles fills a day. With -warm the costs of writing are those after the first N
+ * profiles: without what the first write to a day loads. With -close no the hours stay open. */
 #include "base/clock.h"
 #include "fleet.h"
 
@@ -114,9 +114,24 @@ static void print_stats(struct store *store, const char *when, const struct coun
     printf("%s_hour_value_bytes_per_sample %.3f\n", when, per((double)stats.hour_rollups.bytes, counts->n_samples));
 }
 
+static void close_hours(struct store *store, int n_hours, const struct counts *counts)
+{
+    int64_t begun_cpu_ns = clock_cpu_ns(), begun_mono_ns = measure_real_ns();
+    struct error err;
+
+    clock_fake_advance((3 + n_hours) * 3600 * CLOCK_NS_PER_SECOND);
+    if (store_maintain(store, &err) < 0)
+        die(err.text);
+    printf("close_cpu_us %.1f\nclose_seconds %.2f\n", per((double)(clock_cpu_ns() - begun_cpu_ns) / 1e3, counts->n),
+           (double)(measure_real_ns() - begun_mono_ns) / 1e9);
+    print_stats(store, "closed", counts);
+}
+
 int main(int argc, char **argv)
 {
     static const char *const modes[] = { "always", "1s", "off" };
+    static const char usage[] =
+        "usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] [-close yes|no] DIR";
     const int64_t year_ns = 366 * 86400 * CLOCK_NS_PER_SECOND;
     struct store_options options = { .retention_ns = 100 * year_ns,
                                      .max_ahead_ns = 100 * year_ns,
@@ -128,8 +143,9 @@ int main(int argc, char **argv)
     struct plan plan = { .n_hours = 1 };
     struct store *store;
     struct error err;
-    int64_t begun_cpu_ns, begun_mono_ns;
+    int64_t begun_mono_ns;
     unsigned long long begun_written;
+    bool is_closing = true;
 
     memory_use_few_pools();
     for (; argc > 1 && argv[1][0] == '-'; argc -= 2, argv += 2) {
@@ -146,11 +162,13 @@ int main(int argc, char **argv)
         else if (strcmp(argv[1], "-sync") == 0)
             for (unsigned i = 0; i < 3; i++)
                 options.wal_sync = strcmp(argv[2], modes[i]) == 0 ? (enum store_wal_sync)i : options.wal_sync;
+        else if (strcmp(argv[1], "-close") == 0)
+            is_closing = strcmp(argv[2], "no") != 0;
         else
-            die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] DIR");
+            die(usage);
     }
     if (argc != 2)
-        die("usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] DIR");
+        die(usage);
     options.data_dir = argv[1];
     begun_mono_ns = measure_real_ns();
     if (store_open(&options, &store, &err) < 0)
@@ -162,14 +180,8 @@ int main(int argc, char **argv)
     printf("ingest_cpu_us %.1f\n", per((double)clock_cpu_ns() / 1e3, counts.n)); /* with threads, before statistics */
     printf("hwm_before_close_mb %.1f\n", measure_status_mb("VmHWM"));
     print_stats(store, "open", &counts);
-    clock_fake_advance((3 + plan.n_hours) * 3600 * CLOCK_NS_PER_SECOND);
-    begun_cpu_ns = clock_cpu_ns();
-    begun_mono_ns = measure_real_ns();
-    if (store_maintain(store, &err) < 0)
-        die(err.text);
-    printf("close_cpu_us %.1f\nclose_seconds %.2f\n", per((double)(clock_cpu_ns() - begun_cpu_ns) / 1e3, counts.n),
-           (double)(measure_real_ns() - begun_mono_ns) / 1e9);
-    print_stats(store, "closed", &counts);
+    if (is_closing)
+        close_hours(store, plan.n_hours, &counts);
     printf("written_bytes_per_sample %.3f\n", per((double)(written_bytes() - begun_written), counts.n_samples));
     printf("process_cpu_us %.1f\n", per((double)clock_cpu_ns() / 1e3, counts.n));
     printf("hwm_mb %.1f\n", measure_status_mb("VmHWM"));

@@ -233,6 +233,22 @@ int rollup_builder_add(struct rollup_builder *builder, uint32_t series, const st
     return 0;
 }
 
+int rollup_builder_merge(struct rollup_builder *builder, const struct rollup *rollup, struct error *err)
+{
+    struct headrow row = { .n_types = rollup->n_types,
+                           .n_samples = rollup->n_stacks,
+                           .stride = rollup->n_stacks,
+                           .stacks = rollup->stacks,
+                           .values = rollup->sums,
+                           .duration_ns = rollup->duration_ns };
+    uint64_t n_rows = builder->n_rows + rollup->n_rows;
+
+    if (rollup_builder_add(builder, 0, &row, err) < 0)
+        return -1;
+    builder->n_rows = n_rows;
+    return 0;
+}
+
 int rollup_builder_finish(const struct rollup_builder *builder, struct arena *arena, struct rollup *ret_rollup,
                           struct error *err)
 {

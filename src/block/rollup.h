@@ -60,6 +60,8 @@ size_t rollup_builder_bytes(const struct rollup_builder *builder);
  * Errors: ERR_INVALID (another number of types); ERR_MEMORY, ERR_LIMIT, after which the builder can only be cleared. */
 MUST_CHECK int rollup_builder_add(struct rollup_builder *builder, uint32_t series, const struct headrow *row,
                                   struct error *err);
+/* Adds a roll-up with n_types types: as if the rows it was made of were added. Its series count as one. Errors: likewise. */
+MUST_CHECK int rollup_builder_merge(struct rollup_builder *builder, const struct rollup *rollup, struct error *err);
 /* The sums so far with stacks rising, from `arena`. Errors: ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int rollup_builder_finish(const struct rollup_builder *builder, struct arena *arena,
                                      struct rollup *ret_rollup, struct error *err);

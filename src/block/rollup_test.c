@@ -118,6 +118,43 @@ TEST(rollup_of_many_rows_has_the_sums_of_all_samples)
     }
 }
 
+TEST(rollup_of_roll_ups_has_the_sums_of_all_rows)
+{
+    AUTO(rollup_builder_done) struct rollup_builder builder, merged;
+    AUTO(arena_done) struct arena arena;
+    struct headrow rows[12];
+    struct rollup rollup;
+    struct error err;
+    int64_t duration_ns = 0;
+
+    arena_init(&arena, 0);
+    rollup_builder_init(&builder, 2);
+    rollup_builder_init(&merged, 2);
+    for (uint64_t i = 0; i < ARRAY_LEN(rows); i++) {
+        rows[i] = row_make_sorted(options_of(i), &arena);
+        duration_ns += rows[i].duration_ns;
+        for (size_t k = 0; k < (size_t)rows[i].stride * 2; k++)
+            rows[i].values[k] %= 1000; /* those at the edge depend on the order */
+        CHECK_OK(rollup_builder_add(&builder, 1, &rows[i], &err), &err);
+        if (i % 4 != 3)
+            continue;
+        CHECK_OK(rollup_builder_finish(&builder, &arena, &rollup, &err), &err);
+        CHECK_OK(rollup_builder_merge(&merged, &rollup, &err), &err);
+        rollup_builder_clear(&builder, SIZE_MAX);
+    }
+    CHECK_OK(rollup_builder_finish(&merged, &arena, &rollup, &err), &err);
+    CHECK_EQ(rollup.n_rows, ARRAY_LEN(rows));
+    CHECK_EQ(rollup.duration_ns, duration_ns);
+    for (uint32_t i = 0; i < rollup.n_stacks; i++)
+        for (uint32_t type = 0; type < 2; type++)
+            CHECK_EQ(rollup.sums[(size_t)type * rollup.n_stacks + i],
+                     naive_sum(rows, ARRAY_LEN(rows), rollup.stacks[i], type));
+    rollup.n_types = 1;
+    CHECK_EQ(rollup_builder_merge(&merged, &rollup, &err), -1);
+    CHECK_EQ(err.code, ERR_INVALID);
+    CHECK_HAS(err.text, "a row of 1 types to a roll-up of 2");
+}
+
 TEST(rollup_counts_sums_that_reach_the_edge)
 {
     uint32_t stack = 1;

@@ -114,11 +114,18 @@ MUST_CHECK int kv_check_writable(struct kv *kv, struct error *err);
 struct kv_snapshot;
 MUST_CHECK int kv_snapshot_new(struct kv *kv, struct kv_snapshot **ret_snapshot, struct error *err);
 void kv_snapshot_free(struct kv_snapshot *snapshot);
+/* As kv_get, of that moment; pushes nothing out of the cache. */
+MUST_CHECK int kv_get_at(struct kv *kv, uint32_t family, const struct kv_snapshot *snapshot, struct slice key,
+                         struct buffer *into, bool *ret_found, struct error *err);
 
 /* Walks the keys of a family that begin with `prefix` (empty: all), rising. `snapshot` may be NULL. Big scans set
  * `is_scan`, so that they do not push everything else out of the cache. The prefix is copied. */
 MUST_CHECK int kv_iterator_new(struct kv *kv, uint32_t family, const struct kv_snapshot *snapshot, struct slice prefix,
                                bool is_scan, struct kv_iterator **ret_iterator, struct error *err);
+/* The same for whoever wants little here and there of much: nothing is read ahead, nothing is pushed out of the cache, and
+ * it stands on no key until it is told where to go. */
+MUST_CHECK int kv_iterator_new_sparse(struct kv *kv, uint32_t family, const struct kv_snapshot *snapshot,
+                                      struct slice prefix, struct kv_iterator **ret_iterator, struct error *err);
 void kv_iterator_free(struct kv_iterator *iterator);
 void kv_iterator_freep(struct kv_iterator **iterator);
 /* Goes to the first key >= `key` / the last one <= `key`, within the prefix. */

@@ -25,7 +25,8 @@ struct kv_iterator {
 
 /* --- one key --- */
 
-int kv_get(struct kv *kv, uint32_t family, struct slice key, struct buffer *into, bool *ret_found, struct error *err)
+static int get(struct kv *kv, uint32_t family, rocksdb_readoptions_t *options, struct slice key, struct buffer *into,
+               bool *ret_found, struct error *err)
 {
     rocksdb_column_family_handle_t *handle = kv_find_handle(kv, family, err);
     rocksdb_pinnableslice_t *pinned;
@@ -35,7 +36,7 @@ int kv_get(struct kv *kv, uint32_t family, struct slice key, struct buffer *into
 
     if (!handle)
         return -1;
-    pinned = rocksdb_get_pinned_cf(kv->db, kv->read_options, handle, key.ptr, key.len, &text);
+    pinned = rocksdb_get_pinned_cf(kv->db, options, handle, key.ptr, key.len, &text);
     if (kv_finish(kv, text, "reading from", err) < 0)
         return -1;
     if (!pinned) {
@@ -49,6 +50,26 @@ int kv_get(struct kv *kv, uint32_t family, struct slice key, struct buffer *into
         return error_wrap(err, "reading a value of %zu bytes from '%s'", len, kv->path);
     *ret_found = true;
     return 0;
+}
+
+int kv_get(struct kv *kv, uint32_t family, struct slice key, struct buffer *into, bool *ret_found, struct error *err)
+{
+    return get(kv, family, kv->read_options, key, into, ret_found, err);
+}
+
+int kv_get_at(struct kv *kv, uint32_t family, const struct kv_snapshot *snapshot, struct slice key, struct buffer *into,
+              bool *ret_found, struct error *err)
+{
+    rocksdb_readoptions_t *options = rocksdb_readoptions_create();
+    int result;
+
+    rocksdb_readoptions_set_verify_checksums(options, 1);
+    rocksdb_readoptions_set_fill_cache(options, 0);
+    if (snapshot->rocks)
+        rocksdb_readoptions_set_snapshot(options, snapshot->rocks);
+    result = get(kv, family, options, key, into, ret_found, err);
+    rocksdb_readoptions_destroy(options);
+    return result;
 }
 
 /* --- writing --- */
@@ -225,8 +246,8 @@ static void set_bounds(struct kv_iterator *iterator, struct slice prefix)
     rocksdb_readoptions_set_iterate_upper_bound(iterator->options, end, end_len);
 }
 
-int kv_iterator_new(struct kv *kv, uint32_t family, const struct kv_snapshot *snapshot, struct slice prefix,
-                    bool is_scan, struct kv_iterator **ret_iterator, struct error *err)
+static int make_iterator(struct kv *kv, uint32_t family, const struct kv_snapshot *snapshot, struct slice prefix,
+                         bool fills_cache, size_t readahead_bytes, struct kv_iterator **ret_iterator, struct error *err)
 {
     rocksdb_column_family_handle_t *handle = kv_find_handle(kv, family, err);
     struct kv_iterator *iterator;
@@ -241,15 +262,29 @@ int kv_iterator_new(struct kv *kv, uint32_t family, const struct kv_snapshot *sn
     rocksdb_readoptions_set_verify_checksums(iterator->options, 1);
     if (snapshot && snapshot->rocks)
         rocksdb_readoptions_set_snapshot(iterator->options, snapshot->rocks);
-    if (is_scan) {
-        rocksdb_readoptions_set_fill_cache(iterator->options, 0);
-        rocksdb_readoptions_set_readahead_size(iterator->options, SCAN_READAHEAD_BYTES);
-    }
+    rocksdb_readoptions_set_fill_cache(iterator->options, fills_cache);
+    if (readahead_bytes)
+        rocksdb_readoptions_set_readahead_size(iterator->options, readahead_bytes);
     set_bounds(iterator, prefix);
     iterator->rocks = rocksdb_create_iterator_cf(kv->db, iterator->options, handle);
-    rocksdb_iter_seek_to_first(iterator->rocks);
     *ret_iterator = iterator;
     return 0;
+}
+
+int kv_iterator_new(struct kv *kv, uint32_t family, const struct kv_snapshot *snapshot, struct slice prefix,
+                    bool is_scan, struct kv_iterator **ret_iterator, struct error *err)
+{
+    if (make_iterator(kv, family, snapshot, prefix, !is_scan, is_scan ? SCAN_READAHEAD_BYTES : 0, ret_iterator, err) <
+        0)
+        return -1;
+    rocksdb_iter_seek_to_first((*ret_iterator)->rocks);
+    return 0;
+}
+
+int kv_iterator_new_sparse(struct kv *kv, uint32_t family, const struct kv_snapshot *snapshot, struct slice prefix,
+                           struct kv_iterator **ret_iterator, struct error *err)
+{
+    return make_iterator(kv, family, snapshot, prefix, false, 0, ret_iterator, err);
 }
 
 void kv_iterator_free(struct kv_iterator *iterator)

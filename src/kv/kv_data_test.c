@@ -115,7 +115,7 @@ TEST(kv_sync_and_synced_writes_reach_the_disk_without_complaint)
     kv_shared_free(shared);
 }
 
-TEST(kv_cache_fills_by_reading_but_not_by_scanning)
+TEST(kv_cache_fills_by_reading_but_not_by_scanning_or_looking_here_and_there)
 {
     struct kv_shared *shared = kv_fixture_shared();
     struct kv *kv = kv_fixture_open(shared, "day", KV_WRITE);
@@ -130,6 +130,13 @@ TEST(kv_cache_fills_by_reading_but_not_by_scanning)
     before = kv_shared_cache_used_bytes(shared);
     CHECK_OK(kv_iterator_new(kv, 1, NULL, SLICE(""), true, &iterator, &err), &err);
     CHECK(kv_iterator_is_valid(iterator));
+    CHECK_EQ(kv_iterator_value(iterator).len, sizeof(value) - 1);
+    kv_iterator_free(iterator);
+    CHECK(kv_shared_cache_used_bytes(shared) < before + 50000);
+    CHECK_OK(kv_iterator_new_sparse(kv, 1, NULL, SLICE(""), &iterator, &err), &err);
+    CHECK(!kv_iterator_is_valid(iterator)); /* it is nowhere yet */
+    CHECK_OK(kv_iterator_check(iterator, &err), &err);
+    kv_iterator_seek(iterator, SLICE("a"));
     CHECK_EQ(kv_iterator_value(iterator).len, sizeof(value) - 1);
     kv_iterator_free(iterator);
     CHECK(kv_shared_cache_used_bytes(shared) < before + 50000);
@@ -264,6 +271,32 @@ TEST(kv_iterator_seeks_both_ways_within_its_prefix)
     CHECK_TEXT(key_at(iterator), "(end)");
     CHECK_OK(kv_iterator_check(iterator, &err), &err);
     kv_iterator_free(iterator);
+    kv_close(kv);
+    kv_shared_free(shared);
+}
+
+TEST(kv_get_at_sees_what_was_there_at_that_moment)
+{
+    struct kv_shared *shared = kv_fixture_shared();
+    struct kv *kv = kv_fixture_open(shared, "day", KV_WRITE);
+    struct kv_snapshot *snapshot;
+    struct buffer value;
+    struct error err;
+    bool found;
+
+    buffer_init(&value, 0);
+    kv_fixture_put(kv, 1, "old", "1");
+    CHECK_OK(kv_snapshot_new(kv, &snapshot, &err), &err);
+    kv_fixture_put(kv, 1, "new", "2");
+    CHECK_OK(kv_get_at(kv, 1, snapshot, SLICE("old"), &value, &found, &err), &err);
+    CHECK(found);
+    CHECK_TEXT(buffer_slice(&value), "1");
+    CHECK_OK(kv_get_at(kv, 1, snapshot, SLICE("new"), &value, &found, &err), &err);
+    CHECK(!found);
+    CHECK_TEXT(buffer_slice(&value), "1");
+    CHECK_EQ(kv_get_at(kv, 99, snapshot, SLICE("new"), &value, &found, &err), -1);
+    kv_snapshot_free(snapshot);
+    buffer_done(&value);
     kv_close(kv);
     kv_shared_free(shared);
 }

@@ -28,7 +28,8 @@ static rocksdb_block_based_table_options_t *table_options(enum kv_use use, rocks
         rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom_full(10));
         break;
     case KV_BLOCK: rocksdb_block_based_options_set_block_size(table, 16 << 10); break;
-    case KV_HEAD: rocksdb_block_based_options_set_block_size(table, 64 << 10); break;
+    /* Of an hour that goes on some rows of each series are wanted, those of the last minutes, and each file has others. */
+    case KV_HEAD: rocksdb_block_based_options_set_block_size(table, 8 << 10); break;
     }
     return table;
 }

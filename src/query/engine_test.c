@@ -394,8 +394,6 @@ static void live(struct story *story, unsigned n_steps)
 
 CONFORMANCE(engine_answers_as_a_plain_list_would)
 {
-    sample->options.fold_rows = 2;
-    store_sample_reopen(sample);
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct story story = { .sample = sample, .state = seed * 77, .now_ns = store_sample_time("15T12:00") };
         struct error err;

@@ -255,8 +255,6 @@ static inline void query_story_live(struct query_story *story, unsigned n_steps,
 static inline void query_story_run(struct store_sample *sample, unsigned n_stories, unsigned n_steps,
                                    void (*check)(struct query_story *story))
 {
-    sample->options.fold_rows = 2;
-    store_sample_reopen(sample);
     for (uint64_t seed = 1; seed <= n_stories; seed++) {
         struct query_story story = {
             .sample = sample, .state = seed * 977, .now_ns = store_sample_time("15T12:00"), .is_level = seed % 2 == 0

@@ -6,7 +6,7 @@
 /* What all parts take at most, with the days that are written to at a time. */
 static uint64_t sum(const struct budget *budget)
 {
-    return budget->cache_bytes + budget->hash_bytes + budget->close_bytes + budget->read_bytes +
+    return budget->cache_bytes + budget->hash_bytes + budget->close_bytes + budget->read_bytes + budget->slot_bytes +
            BUDGET_WRITABLE_DAYS * budget->memtable_bytes + budget->idcache_bytes;
 }
 
@@ -22,6 +22,7 @@ TEST(budget_divides_no_more_than_there_is)
         CHECK(sum(&budget) > totals[i] / 2 || totals[i] > (uint64_t)1 << 30);
         CHECK(budget.memtable_bytes >= 1 << 20);
         CHECK(budget.idcache_bytes > 0 && budget.close_bytes > 0 && budget.read_bytes > 0 && budget.hash_bytes > 0);
+        CHECK(budget.slot_bytes >= 512 << 10);
     }
 }
 

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/commit.h"
+#include "store/slotcache.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     MIN_SLOT_ROWS = 96, /* with fewer rows in the hour a group has no five-minute roll-ups: rows are as quick to read */
@@ -15,41 +15,6 @@ enum {
     MAX_SPANS = 1 << 20,
     MAX_PIECES = 1 << 20,
 };
-
-/* --- pace --- */
-
-static int64_t thread_cpu_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (int64_t)time.tv_sec * CLOCK_NS_PER_SECOND + time.tv_nsec;
-}
-
-/* Sleeps as much as the share of the CPU asks for. */
-static int keep_pace(struct closing *closing, struct error *err)
-{
-    const struct day_context *context = closing->day->context;
-    struct timespec now, pause;
-    int64_t cpu_ns, wall_ns, owed_ns;
-
-    /* Relaxed: seen soon enough. */
-    if (atomic_load_explicit(&context->is_stopping, memory_order_relaxed))
-        return error_set(err, ERR_CLOSED, "the store is stopping");
-    if (context->close_cpu_share <= 0)
-        return 0;
-    /* The real clock: time of tests may stand still. */
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    wall_ns = (int64_t)now.tv_sec * CLOCK_NS_PER_SECOND + now.tv_nsec - closing->begun_mono_ns;
-    cpu_ns = thread_cpu_ns() - closing->begun_cpu_ns;
-    owed_ns = (int64_t)((double)cpu_ns / context->close_cpu_share) - wall_ns;
-    if (owed_ns < 1000000)
-        return 0;
-    owed_ns = MIN(owed_ns, CLOCK_NS_PER_SECOND / 4);
-    pause = (struct timespec){ .tv_nsec = (long)owed_ns };
-    nanosleep(&pause, NULL);
-    return 0;
-}
 
 /* --- writing --- */
 
@@ -89,24 +54,7 @@ static int finish_part(struct closing *closing, struct error *err)
     closing->part_number++;
     /* Whoever ends a tenant or a group may come by again before the next row. */
     part_builder_clear(closing->part, closing->whole.n_types);
-    return keep_pace(closing, err);
-}
-
-/* A finished roll-up as a row, to be added to another. */
-static int add_rollup(struct rollup_builder *into, const struct rollup *rollup, struct error *err)
-{
-    struct headrow row = { .n_types = rollup->n_types,
-                           .n_samples = rollup->n_stacks,
-                           .stride = rollup->n_stacks,
-                           .stacks = rollup->stacks,
-                           .values = rollup->sums,
-                           .duration_ns = rollup->duration_ns };
-    uint64_t n_rows = into->n_rows + rollup->n_rows;
-
-    if (rollup_builder_add(into, 0, &row, err) < 0)
-        return -1;
-    into->n_rows = n_rows;
-    return 0;
+    return pace_keep(&closing->pace, closing->day->context, err);
 }
 
 static int write_rollup(struct closing *closing, enum storekey_kind kind, uint32_t part, const struct rollup *rollup,
@@ -144,7 +92,7 @@ static int finish_slot(struct closing *closing, uint32_t slot, bool is_written, 
         return 0;
     arena_reset(&closing->arena);
     if (rollup_builder_finish(builder, &closing->arena, &rollup, err) < 0 ||
-        add_rollup(&closing->whole, &rollup, err) < 0)
+        rollup_builder_merge(&closing->whole, &rollup, err) < 0)
         return -1;
     if (is_written && write_rollup(closing, STOREKEY_GROUP_SLOT, closing->slot_piece * 256 + slot, &rollup, err) < 0)
         return -1;
@@ -412,12 +360,8 @@ int closing_add_rows(struct closing *closing, const struct day_view *view, struc
 
 int closing_init(struct closing *closing, struct day *day, uint8_t hour, struct error *err)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
     *closing = (struct closing){ .day = day, .hour = hour };
-    closing->begun_mono_ns = (int64_t)now.tv_sec * CLOCK_NS_PER_SECOND + now.tv_nsec;
-    closing->begun_cpu_ns = thread_cpu_ns();
+    pace_begin(&closing->pace);
     outset_init(&closing->outset, day, hour, day->context->close_bytes / 8);
     buffer_init(&closing->windows, 0);
     buffer_init(&closing->sums, 0);
@@ -509,6 +453,10 @@ int closing_publish(struct closing *closing, uint32_t head_place, struct error *
     if (head_place != UINT32_MAX)
         day->heads.items[head_place].is_covered = true;
     lock_mutex_release(&day->lock);
+    if (head_place != UINT32_MAX)
+        slotcache_forget_head(
+            day->context->slots,
+            &(struct slotcache_head){ day, day->start_ns + closing->hour * DAY_HOUR_NS, closing->marker.head });
     atomic_fetch_add_explicit(&day->context->sst_bytes, file_bytes, memory_order_relaxed);
     return day_count_written(day, file_bytes, err);
 }

@@ -6,6 +6,7 @@
 #include "block/part.h"
 #include "store/hour.h"
 #include "store/outset.h"
+#include "store/pace.h"
 #include "store/rowfilter.h"
 #include "store/rowstream.h"
 
@@ -46,7 +47,7 @@ struct closing {
     const struct hour_range *ranges; /* of a reduction, else NULL */
     size_t n_ranges;
     struct rowfilter_range *tenant_ranges; /* those of the tenant, for its filter */
-    int64_t begun_mono_ns, begun_cpu_ns;
+    struct pace pace;
 };
 
 /* A closing of an hour of the day, which is borrowed. closing_done accepts one whose init failed. Errors: ERR_MEMORY. */

@@ -7,6 +7,7 @@
 #include "block/idrecord.h"
 #include "block/storekey.h"
 #include "store/knownid.h"
+#include "store/slotcache.h"
 
 enum {
     MAX_COMMIT_BYTES = 1 << 30,
@@ -451,7 +452,7 @@ int commit_head(struct day *day, uint8_t hour, uint32_t *ret_place, struct error
     if (VEC_RESERVE(&day->heads, 1, UINT32_MAX, err) < 0)
         return -1;
     head = &day->heads.items[day->heads.n];
-    *head = (struct day_head){ .hour = hour, .number = number, .made_ns = clock_now_ns() };
+    *head = (struct day_head){ .hour = hour, .number = number, .made_ns = clock_now_ns(), .has_recents = true };
     if (kv_family_create(day->kv, storekey_head_name(hour, number, name), &head->family, err) < 0)
         return poison(day, err);
     *ret_place = (uint32_t)day->heads.n++;
@@ -512,6 +513,22 @@ static int put_id(struct commit *commit, const struct commit_profile *profile, s
     return 0;
 }
 
+/* Tells those who answer for open hours from memory that a row joins (recents.h, N1; slotcache.h, S2). */
+static void note_row(struct day *day, uint32_t place, uint32_t tenant, const struct commit_row *row)
+{
+    struct day_head *head = &day->heads.items[place];
+    struct slotcache_head slots = { day, day->start_ns + head->hour * DAY_HOUR_NS, head->number };
+    struct recents_row recent = { place, tenant, row->group, row->series, row->start_ns, day->next_sequence };
+
+    head->last_group = day->group.open;
+    recents_add(&day->recents, &recent);
+    if (row->start_ns >= day->slots_until_ns)
+        return;
+    day->late_group = day->group.open;
+    storemetrics_add(&day->context->metrics, STOREMETRIC_OPEN_DROPPED,
+                     slotcache_drop(day->context->slots, &slots, tenant, row->group, row->start_ns));
+}
+
 static int join_profile(struct commit *commit, struct commit_profile *profile, uint64_t *group, struct error *err)
 {
     struct day *day = commit->day;
@@ -538,9 +555,8 @@ static int join_profile(struct commit *commit, struct commit_profile *profile, u
         }
         if (commit_head(day, day_hour(day, row->start_ns), &place, err) < 0)
             return -1;
+        note_row(day, place, commit->tenant_id, row);
         key = storekey_row(commit->tenant_id, row->group, row->series, row->start_ns, day->next_sequence++);
-        day->heads.items[place].last_group = day->group.open;
-        day->heads.items[place].n_rows++;
         kv_batch_put(day->group.batch, day->kv, day->heads.items[place].family, storekey_slice(&key),
                      slice_of(commit->bytes.data + row->offset, row->len));
     }

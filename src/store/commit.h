@@ -6,7 +6,8 @@
  *     in order, so a row's ids are there no later than the row.
  * C2  All rows of a commit are in one group: they are kept together or not at all.
  * C3  Profile ids are looked up when the rows join, against the disk and the groups on their way. Whether something of
- *     an old profile is left is found out before, without the lock; when the rows join, its record must be the same. */
+ *     an old profile is left is found out before, without the lock; when the rows join, its record must be the same.
+ * C4  A row that joins late drops the roll-ups in memory that it should have been in (slotcache.h, S2). */
 #pragma once
 
 #include "store/day.h"

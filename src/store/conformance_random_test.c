@@ -199,8 +199,6 @@ static void do_something(struct story *story)
 
 CONFORMANCE(answers_as_a_plain_list_would_whatever_happens)
 {
-    sample->options.fold_rows = 2;
-    store_sample_reopen(sample);
     for (uint64_t seed = 1; seed <= 3; seed++) {
         struct story story = { .sample = sample, .state = seed, .now_ns = store_sample_time("15T12:00"), .next_id = 1 };
         struct error err;

@@ -9,6 +9,7 @@
 #include "store/commit.h"
 #include "store/dayload.h"
 #include "store/recover.h"
+#include "store/slotcache.h"
 
 #include <stdio.h>
 
@@ -196,6 +197,7 @@ static int open_day(struct day_context *context, const char *path, const char *n
     lock_mutex_init(&day->lock, LOCK_STORE_DAY);
     lock_condition_init(&day->committed);
     tenants_init(&day->tenants, context->seed);
+    recents_init(&day->recents, context->recent_bytes);
     hash_set_init(&day->group.ids, 0);
     hash_set_init(&day->group.spare_ids, 0);
     buffer_init(&day->group.scratch, 0);
@@ -208,6 +210,7 @@ static int open_day(struct day_context *context, const char *path, const char *n
         error_set(err, ERR_INVALID, "'%s' is no date", name);
         goto fail;
     }
+    day->slots_until_ns = day->start_ns;
     if (open_database(day, quarantine_dir, err) < 0 || load(day, err) < 0) {
         error_wrap(err, "opening day '%s'", path);
         goto fail;
@@ -246,10 +249,12 @@ void day_close(struct day *day)
 {
     if (!day)
         return;
+    slotcache_forget_day(day->context->slots, day);
     flush(day);
     for (size_t i = 0; i < day->tombstones.n; i++)
         tombstone_done(&day->tombstones.items[i]);
     tenants_done(&day->tenants);
+    recents_done(&day->recents);
     VEC_DONE(&day->heads);
     VEC_DONE(&day->markers);
     VEC_DONE(&day->tombstones);
@@ -528,6 +533,7 @@ static int fill_view(struct day_view *view, uint32_t tenant, struct error *err)
     if (day->mode == KV_WRITE && kv_snapshot_new(day->kv, &view->snapshot, err) < 0)
         return -1;
     view->has_deletions = day->has_deletions;
+    view->n_commits = day->group.done;
     for (size_t i = 0; i < day->heads.n; i++) {
         struct day_head *head = &day->heads.items[i];
 
@@ -546,18 +552,39 @@ static int fill_view(struct day_view *view, uint32_t tenant, struct error *err)
     return 0;
 }
 
+/* Under the lock. The snapshot goes first: without views the day may be closed. */
+static void let_go(struct day_view *view)
+{
+    for (size_t i = 0; i < view->heads.n; i++)
+        view->day->heads.items[view->heads.items[i]].n_readers--;
+    view->day->n_views--;
+}
+
+static void free_lists(struct day_view *view)
+{
+    VEC_DONE(&view->heads);
+    VEC_DONE(&view->head_copies);
+    VEC_DONE(&view->markers);
+    VEC_DONE(&view->tombstones);
+    *view = (struct day_view){ 0 };
+}
+
+int day_view_open_locked(struct day *day, uint32_t tenant, struct day_view *view, struct error *err)
+{
+    *view = (struct day_view){ .day = day };
+    day->n_views++;
+    if (fill_view(view, tenant, err) == 0)
+        return 0;
+    kv_snapshot_free(view->snapshot);
+    let_go(view);
+    free_lists(view);
+    return -1;
+}
+
 int day_view_open(struct day *day, uint32_t tenant, struct day_view *view, struct error *err)
 {
-    int result;
-
-    *view = (struct day_view){ .day = day };
-    lock_mutex_acquire(&day->lock);
-    day->n_views++;
-    result = fill_view(view, tenant, err);
-    lock_mutex_release(&day->lock);
-    if (result < 0)
-        day_view_close(view);
-    return result;
+    LOCK_SCOPE(&day->lock);
+    return day_view_open_locked(day, tenant, view, err);
 }
 
 void day_view_close(struct day_view *view)
@@ -568,15 +595,9 @@ void day_view_close(struct day_view *view)
         return;
     kv_snapshot_free(view->snapshot);
     lock_mutex_acquire(&day->lock);
-    for (size_t i = 0; i < view->heads.n; i++)
-        day->heads.items[view->heads.items[i]].n_readers--;
-    day->n_views--;
+    let_go(view);
     lock_mutex_release(&day->lock);
-    VEC_DONE(&view->heads);
-    VEC_DONE(&view->head_copies);
-    VEC_DONE(&view->markers);
-    VEC_DONE(&view->tombstones);
-    *view = (struct day_view){ 0 };
+    free_lists(view);
 }
 
 bool day_view_is_clean(const struct day_view *view, const struct marker *marker)

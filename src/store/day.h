@@ -15,6 +15,7 @@
 #include "block/storekey.h"
 #include "kv/kv.h"
 #include "store/marker.h"
+#include "store/recents.h"
 #include "store/store.h"
 #include "store/storemetrics.h"
 #include "store/tenants.h"
@@ -39,9 +40,10 @@ struct day_context {
     uint64_t memtable_bytes; /* likewise */
     size_t close_bytes;      /* memory of closing an hour */
     size_t read_bytes;       /* memory of one reader */
+    size_t recent_bytes;     /* memory of recents.h, of a day open for writing */
     enum store_wal_sync wal_sync;
-    double close_cpu_share; /* 0 = all of it */
-    uint32_t fold_rows;     /* see store_options */
+    double close_cpu_share;  /* 0 = all of it */
+    struct slotcache *slots; /* roll-ups of open hours; NULL = none (slotcache.h) */
     struct label_limits labels;
     const char *scratch_dir; /* on the same file system as the days */
     uint32_t (*max_series)(void *store, struct slice tenant);
@@ -66,8 +68,9 @@ struct day_head {
     bool is_frozen;      /* no new rows: being closed */
     bool is_covered;     /* a marker has it: hidden, to be dropped */
     bool is_damaged;     /* part of it cannot be read: it stays open */
+    bool has_recents;    /* recents.h, N1 */
+    bool is_left_out;    /* damage was met when its rows were added up: nobody tries again (slotfill.c) */
     uint64_t last_group; /* the last group commit that put rows in */
-    uint64_t n_rows;     /* of those before the day was opened an estimate */
     int64_t made_ns;     /* 0 = before the day was opened */
 };
 
@@ -99,6 +102,9 @@ struct day {
     uint32_t next_sequence;
     bool has_deletions; /* rows were deleted at some time: series may be empty */
     uint32_t n_views;
+    int64_t slots_until_ns; /* what starts before it may be in a roll-up of an open hour: whoever adds a row drops it */
+    uint64_t late_group;    /* the last group that rows joined which start before it */
+    struct recents recents;
     uint64_t written_bytes; /* to disk before it was opened, and by closing hours since */
     int64_t write_mono_ns;  /* of the newest write */
     struct {
@@ -162,6 +168,7 @@ struct day_view {
     struct day *day;
     struct kv_snapshot *snapshot;
     bool has_deletions;
+    uint64_t n_commits;               /* all group commits up to this one are in it, perhaps the next one, too */
     VEC(uint32_t) heads;              /* places in day->heads, whose n_readers we hold */
     VEC(struct day_head) head_copies; /* as they were */
     VEC(struct marker) markers;       /* those that count (M2) */
@@ -169,6 +176,8 @@ struct day_view {
 };
 /* `tenant` 0 = tombstones of all. Errors: ERR_MEMORY, those of kv.h. */
 MUST_CHECK int day_view_open(struct day *day, uint32_t tenant, struct day_view *view, struct error *err);
+/* The same under the day's lock. */
+MUST_CHECK int day_view_open_locked(struct day *day, uint32_t tenant, struct day_view *view, struct error *err);
 void day_view_close(struct day_view *view);
 /* Whether blocks of `hour` with `number` count. */
 bool day_view_has_block(const struct day_view *view, uint8_t hour, uint32_t number);

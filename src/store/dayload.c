@@ -5,8 +5,6 @@
 #include "block/storekey.h"
 #include "store/recover.h"
 
-enum { ROW_BYTES = 512 /* of a row, about */ };
-
 /* --- walking --- */
 
 /* Whether the day goes on without what could not be read. */
@@ -169,7 +167,6 @@ static int load_heads(struct day *day, struct error *err)
         head->hour = hour;
         head->number = number;
         head->family = family;
-        head->n_rows = kv_family_bytes(day->kv, family) / ROW_BYTES;
         for (size_t i = 0; i < day->markers.n; i++)
             head->is_covered |= day->markers.items[i].hour == hour && day->markers.items[i].head == number;
     }

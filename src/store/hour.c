@@ -9,7 +9,6 @@
 enum {
     MAX_CLOSINGS = 8, /* of an hour, before it is written anew as one */
 };
-static const int64_t fold_delay_ns = 30 * CLOCK_NS_PER_SECOND;    /* after the end of a five-minute slot */
 static const int64_t deletion_wait_ns = 60 * CLOCK_NS_PER_SECOND; /* before an hour is written anew for a deletion */
 
 /* Freezes the head and waits until all its rows are written. */
@@ -78,7 +77,6 @@ int hour_close(struct day *day, uint32_t place, struct error *err)
 struct due {
     int64_t ended_ns; /* their hour ended by then */
     int64_t made_ns;  /* they were made by then */
-    uint64_t n_rows;  /* they have at least so many */
 };
 
 static bool is_due(struct day *day, uint32_t place, const struct due *due)
@@ -87,7 +85,7 @@ static bool is_due(struct day *day, uint32_t place, const struct due *due)
 
     LOCK_SCOPE(&day->lock);
     head = &day->heads.items[place];
-    return !head->is_covered && !head->is_damaged && head->made_ns <= due->made_ns && head->n_rows >= due->n_rows &&
+    return !head->is_covered && !head->is_damaged && head->made_ns <= due->made_ns &&
            day->start_ns + (head->hour + 1) * DAY_HOUR_NS <= due->ended_ns;
 }
 
@@ -138,15 +136,6 @@ int hour_close_due(struct day *day, int64_t due_ns, struct error *err)
 int hour_close_settled(struct day *day, int64_t due_ns, struct error *err)
 {
     return close_due(day, &(struct due){ .ended_ns = due_ns, .made_ns = due_ns }, err);
-}
-
-int hour_fold_due(struct day *day, int64_t now_ns, struct error *err)
-{
-    /* A little later: senders tell of a window when it is over. */
-    int64_t slot = (now_ns - fold_delay_ns) / DAY_SLOT_NS;
-    struct due due = { .ended_ns = INT64_MAX, .made_ns = slot * DAY_SLOT_NS, .n_rows = day->context->fold_rows };
-
-    return close_due(day, &due, err);
 }
 
 /* --- merging --- */
@@ -320,31 +309,19 @@ static int rewrite(struct day *day, uint8_t hour, const struct hour_range *range
     return result < 0 ? error_wrap(err, "writing hour %02u of %s anew", hour, day->name) : 0;
 }
 
-/* Under the lock: whether rows of the hour wait in a head. */
-static bool has_head(const struct day *day, uint8_t hour)
-{
-    for (size_t i = 0; i < day->heads.n; i++)
-        if (day->heads.items[i].hour == hour && !day->heads.items[i].is_covered)
-            return true;
-    return false;
-}
-
-/* Whether the hour should be written anew by itself: it has many closings, or is over and was folded, or deletions wait
- * for long. */
+/* Whether the hour should be written anew by itself: it has many closings, or deletions wait for long. */
 static bool is_overdue(struct day *day, uint8_t hour, int64_t now_ns, int64_t due_ns)
 {
     int64_t from_ns = day->start_ns + hour * DAY_HOUR_NS, until_ns = from_ns + DAY_HOUR_NS;
     uint32_t n = 0, applied = UINT32_MAX;
-    bool was_folded = false;
 
     LOCK_SCOPE(&day->lock);
     for (size_t i = 0; i < day->markers.n; i++)
         if (day->markers.items[i].hour == hour) {
             n++;
             applied = MIN(applied, day->markers.items[i].tombstone);
-            was_folded |= day->markers.items[i].made_ns < until_ns;
         }
-    if (until_ns <= due_ns && (n > MAX_CLOSINGS || (n > 1 && was_folded && !has_head(day, hour))))
+    if (until_ns <= due_ns && n > MAX_CLOSINGS)
         return true;
     for (size_t i = 0; i < day->tombstones.n && n; i++) {
         const struct tombstone *tombstone = &day->tombstones.items[i];

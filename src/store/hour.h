@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Closing hours: rows become column blocks and roll-ups.
  *
- * An hour that goes on can be folded each five minutes: its rows so far become blocks and roll-ups, so that asking about
- * the last hour reads sums as well, and few rows. When the hour is over, its foldings are written anew as one.
- *
  * H1  A closing is all or nothing: blocks and marker enter the database in one ingestion. Interrupted anywhere, the
  *     hour is as it was.
  * H2  Memory stays within day_context.close_bytes, whatever the hour holds: parts are cut, roll-ups come in pieces.
@@ -25,15 +22,11 @@ MUST_CHECK int hour_close_due(struct day *day, int64_t due_ns, struct error *err
  * that a trickle of them does not become a block each. */
 MUST_CHECK int hour_close_settled(struct day *day, int64_t due_ns, struct error *err);
 
-/* Folds the hours that go on: closes every head that has seen the end of a five-minute slot, as of `now_ns`, and has
- * day_context.fold_rows rows. */
-MUST_CHECK int hour_fold_due(struct day *day, int64_t now_ns, struct error *err);
-
 /* Writes the closed blocks of an hour anew, as one: late data joins the rest, deleted rows go. Does nothing where there
  * is nothing to gain. Errors: as hour_close. */
 MUST_CHECK int hour_rewrite(struct day *day, uint8_t hour, struct error *err);
-/* The same for hours that have many closings, or were folded and ended before `due_ns`, or have deletions that have
- * waited for a minute: for the background. Then removes tombstones that have done their work. */
+/* The same for hours that ended before `due_ns` and have many closings, or have deletions that have waited for a minute:
+ * for the background. Then removes tombstones that have done their work. */
 MUST_CHECK int hour_rewrite_due(struct day *day, int64_t now_ns, int64_t due_ns, struct error *err);
 /* The same for all hours, then removes tombstones that have done their work. */
 MUST_CHECK int hour_rewrite_all(struct day *day, struct error *err);

@@ -4,6 +4,7 @@
 #include "store/rocks_internal.h"
 #include "store/salvage.h"
 #include "store/scan.h"
+#include "store/slotcache.h"
 #include "store/sumscan.h"
 #include "store/windowscan.h"
 
@@ -193,6 +194,7 @@ static void rocks_close(struct store *store)
     if (!rocks->options.is_read_only && rocks->days.directory && rocks_sync_days(rocks, &err) < 0)
         log_error("store", "closing: syncing the write-ahead log: %s", err.text);
     dayset_done(&rocks->days);
+    slotcache_free(rocks->context.slots);
     retention_memory_done(&rocks->retention);
     kv_close(rocks->meta);
     kv_shared_free(rocks->context.kv);
@@ -223,7 +225,6 @@ static void complete_options(struct rocks *rocks)
     options->retention_ns = or_default(options->retention_ns, 30 * DAY_NS);
     options->max_age_ns = or_default(options->max_age_ns, options->retention_ns);
     options->max_ahead_ns = or_default(options->max_ahead_ns, 600 * CLOCK_NS_PER_SECOND);
-    options->fold_rows = options->fold_rows ? options->fold_rows : UINT32_MAX;
     options->close_delay_ns = or_default(options->close_delay_ns, 300 * CLOCK_NS_PER_SECOND);
     rocks->gives_way = !options->retention_bytes;
     if (!options->retention_bytes)
@@ -266,8 +267,9 @@ static void fill_context(struct rocks *rocks)
     context->close_bytes = budget->close_bytes;
     /* Rows of unusual size need more than the share, for a moment. */
     context->read_bytes = budget->read_bytes * 4;
+    /* Of the share of open hours a quarter is for recent rows. */
+    context->recent_bytes = budget->slot_bytes / 4 / BUDGET_WRITABLE_DAYS;
     context->wal_sync = rocks->options.wal_sync;
-    context->fold_rows = rocks->options.fold_rows;
     context->close_cpu_share = rocks->options.has_background ? rocks->options.close_cpu_share : 0;
     context->labels = rocks->options.labels;
     context->scratch_dir = rocks->datadir.scratch;
@@ -389,6 +391,7 @@ int rocks_open(const struct store_options *options, struct store **ret_store, st
     rocks->days.quarantine_dir = rocks->datadir.quarantine;
     rocks->days.trash_dir = rocks->datadir.scratch;
     if ((!options->is_read_only && salvage_finish(rocks->datadir.profiles, err) < 0) ||
+        (!options->is_read_only && slotcache_new(rocks->budget.slot_bytes / 4 * 3, &rocks->context.slots, err) < 0) ||
         kv_shared_new(rocks->budget.cache_bytes, &rocks->context.kv, err) < 0 || open_meta(rocks, err) < 0 ||
         start_threads(rocks, err) < 0) {
         error_wrap(err, "data directory '%s'", options->data_dir);

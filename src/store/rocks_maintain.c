@@ -3,6 +3,8 @@
 #include "block/storekey.h"
 #include "store/hour.h"
 #include "store/rocks_internal.h"
+#include "store/slotcache.h"
+#include "store/slotfill.h"
 
 static const int64_t idle_day_ns = 120 * CLOCK_NS_PER_SECOND;
 static const int64_t idle_tenant_ns = 600 * CLOCK_NS_PER_SECOND;
@@ -133,9 +135,9 @@ static int close_hours(struct rocks *rocks, int64_t now_ns, struct error *err)
     return result;
 }
 
-/* In the days that are open for writing, folds hours that go on, and writes hours anew that are over and were folded, or
- * have many closings or deletions. */
-static int merge_hours(struct rocks *rocks, int64_t now_ns, struct error *err)
+/* In the days that are open for writing, writes hours anew that have many closings or deletions, and adds up those that go
+ * on. */
+static int care_for_open_days(struct rocks *rocks, int64_t now_ns, struct error *err)
 {
     int64_t due_ns = now_ns - rocks->options.close_delay_ns;
     int64_t starts_ns[64];
@@ -151,9 +153,10 @@ static int merge_hours(struct rocks *rocks, int64_t now_ns, struct error *err)
         if (dayset_borrow(&rocks->days, starts_ns[i], DAYSET_WRITE, &day, err) < 0)
             return -1;
         if (day)
-            result = hour_fold_due(day, now_ns, err) < 0 ? -1 : hour_rewrite_due(day, now_ns, due_ns, err);
+            result = hour_rewrite_due(day, now_ns, due_ns, err) < 0 ? -1 : slotfill_day(day, now_ns, due_ns, err);
         dayset_give_back(&rocks->days, day);
     }
+    storemetrics_set(&rocks->context.metrics, STOREMETRIC_OPEN_BYTES, (double)slotcache_bytes(rocks->context.slots));
     return result;
 }
 
@@ -262,7 +265,7 @@ static int maintain(struct rocks *rocks, bool is_background, struct error *err)
         if (apply_retention(rocks, now_ns, &failure) < 0)
             rocks_note_failure(&result, &failure, err);
     }
-    if (merge_hours(rocks, now_ns, &failure) < 0)
+    if (care_for_open_days(rocks, now_ns, &failure) < 0)
         rocks_note_failure(&result, &failure, err);
     unload_idle(rocks, mono_ns);
     dayset_close_idle(&rocks->days, mono_ns - idle_day_ns, day_start(now_ns) - DAY_NS);

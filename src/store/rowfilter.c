@@ -372,6 +372,24 @@ int rowfilter_each_of_group(const struct rowfilter *filter, uint32_t place,
     return 0;
 }
 
+uint32_t rowfilter_next_of_group(const struct rowfilter *filter, uint32_t place, uint32_t series)
+{
+    uint32_t low = filter->group_starts[place], end = filter->group_starts[place + 1], high = end;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (filter->series.items[filter->by_group[middle]].id < series)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < end; low++)
+        if (filter->series.items[filter->by_group[low]].is_wanted)
+            return filter->series.items[filter->by_group[low]].id;
+    return UINT32_MAX;
+}
+
 bool rowfilter_wants(const struct rowfilter *filter, uint32_t series)
 {
     const struct series_entry *entry = find_entry(filter, series);

@@ -44,6 +44,9 @@ MUST_CHECK int rowfilter_each_of_group(const struct rowfilter *filter, uint32_t 
                                        int (*visit)(void *context, uint32_t series, bool is_whole, struct error *err),
                                        void *context, struct error *err);
 
+/* The first wanted series of the group at `place` that is `series` or behind it; UINT32_MAX if there is none. */
+uint32_t rowfilter_next_of_group(const struct rowfilter *filter, uint32_t place, uint32_t series);
+
 /* Whether rows of the series can match at all; series that are not known cannot. */
 bool rowfilter_wants(const struct rowfilter *filter, uint32_t series);
 /* Whether there are series of which only their rows can say whether they match. */

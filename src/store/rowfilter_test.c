@@ -271,6 +271,36 @@ TEST(rowfilter_leaves_out_series_that_the_query_does_not_want)
     day_sample_done(&sample);
 }
 
+TEST(rowfilter_finds_the_next_series_of_a_group)
+{
+    static const char *const instances[] = { "one", "two", "three" };
+    struct rowfilter *filter;
+    struct day_sample sample;
+    struct day_view view;
+    struct error err;
+
+    day_sample_init(&sample);
+    /* Series 1, 3 and 5 are of the first group, 2 and 4 of the second. */
+    for (unsigned i = 0; i < 5; i++)
+        day_sample_write(
+            &sample, &(struct day_sample_profile){
+                         .service = i % 2 ? "web" : "api", .instance = instances[i / 2], .hour = 7, .n_stacks = 1 });
+    CHECK_OK(day_view_open(sample.day, 1, &view, &err), &err);
+    CHECK_OK(rowfilter_new(&view, 1, &(struct store_query){ 0 }, &filter, &err), &err);
+    CHECK_EQ(rowfilter_next_of_group(filter, 0, 0), 1);
+    CHECK_EQ(rowfilter_next_of_group(filter, 0, 2), 3);
+    CHECK_EQ(rowfilter_next_of_group(filter, 0, 5), 5);
+    CHECK_EQ(rowfilter_next_of_group(filter, 0, 6), UINT32_MAX);
+    CHECK_EQ(rowfilter_next_of_group(filter, 1, 3), 4);
+    rowfilter_note_found(filter, 5);
+    rowfilter_limit_to_found(filter);
+    CHECK_EQ(rowfilter_next_of_group(filter, 0, 0), 5);
+    CHECK_EQ(rowfilter_next_of_group(filter, 1, 0), UINT32_MAX);
+    rowfilter_free(filter);
+    day_view_close(&view);
+    day_sample_done(&sample);
+}
+
 TEST(rowfilter_visits_the_series_that_may_match)
 {
     static const struct {

@@ -17,6 +17,13 @@ struct rowstream {
     struct kv_iterator *rows;
     bool is_started;
 
+    /* some rows of a head */
+    const struct recents_list *list;
+    size_t next_of_list;
+    const struct kv_snapshot *snapshot;
+    uint32_t family;
+    struct buffer value;
+
     /* blocks: the keys of windows lead, sums and samples are looked up */
     uint8_t hour;
     uint32_t number;
@@ -78,49 +85,136 @@ static int settle(struct rowstream *stream, struct kv_iterator *iterator, const 
 
 /* --- heads --- */
 
-static int next_in_head(struct rowstream *stream, bool *ret_has, struct error *err)
+bool rowstream_pass_series(struct rowstream_place *place)
+{
+    place->start_ns = INT64_MIN;
+    return ++place->series || rowstream_pass_group(place);
+}
+
+bool rowstream_pass_group(struct rowstream_place *place)
+{
+    place->series = 0;
+    place->start_ns = INT64_MIN;
+    return ++place->group || ++place->tenant;
+}
+
+static void seek_row(struct rowstream *stream, const struct rowstream_place *place)
+{
+    struct storekey key = storekey_row(place->tenant, place->group, place->series, place->start_ns, 0);
+
+    remember(stream, storekey_slice(&key));
+    kv_iterator_seek(stream->rows, storekey_slice(&key));
+}
+
+/* What `wants` and the range of the filter say: filter.seek of those who have none. */
+static bool seek_wanted(const struct rowstream *stream, struct rowstream_place *place)
+{
+    if (!is_wanted(stream, place->tenant, place->series))
+        return rowstream_pass_series(place);
+    if (is_in_range(stream, place->start_ns))
+        return true;
+    if (place->start_ns >= stream->filter.from_ns)
+        return rowstream_pass_series(place);
+    place->start_ns = stream->filter.from_ns;
+    return true;
+}
+
+/* Whether the row that the iterator stands on is wanted. If not, goes on to where others may be; false in `*ret_has` if
+ * that is nowhere. */
+static int follow_filter(struct rowstream *stream, const struct rowstream_place *at, bool *ret_is_wanted, bool *ret_has,
+                         struct error *err)
+{
+    struct rowstream_place place = *at;
+
+    if (!stream->filter.seek)
+        *ret_has = seek_wanted(stream, &place);
+    else if (stream->filter.seek(stream->filter.context, &place, ret_has, err) < 0)
+        return -1;
+    *ret_is_wanted = *ret_has && place.tenant == at->tenant && place.group == at->group && place.series == at->series &&
+                     place.start_ns == at->start_ns;
+    if (*ret_has && !*ret_is_wanted)
+        seek_row(stream, &place);
+    return 0;
+}
+
+static int read_row(struct rowstream *stream, const struct rowstream_place *at, uint32_t sequence, struct slice value,
+                    struct error *err)
 {
     struct rowstream_item *item = &stream->item;
 
+    arena_reset(&stream->arena);
+    if (headrow_decode(value, &stream->arena, &item->row, err) < 0)
+        return -1;
+    item->tenant = at->tenant;
+    item->group = at->group;
+    item->series = at->series;
+    item->row.start_ns = at->start_ns;
+    item->row.sequence = sequence;
+    return 0;
+}
+
+/* Goes to the next key, or to the first: one that reads here and there stands on none yet. */
+static void step(struct rowstream *stream)
+{
     if (stream->is_started)
         kv_iterator_next(stream->rows);
+    else if (stream->filter.is_sparse)
+        seek_row(stream, &(struct rowstream_place){ .tenant = stream->filter.tenant, .start_ns = INT64_MIN });
     stream->is_started = true;
-    for (;;) {
-        uint32_t sequence;
-        int64_t start_ns;
-        bool has;
+}
 
-        if (settle(stream, stream->rows, "head", &has, err) < 0)
+static int next_in_head(struct rowstream *stream, bool *ret_has, struct error *err)
+{
+    step(stream);
+    for (;;) {
+        struct rowstream_place at;
+        uint32_t sequence;
+        bool is_wanted;
+
+        if (settle(stream, stream->rows, "head", ret_has, err) < 0)
             return -1;
-        if (!has)
-            break;
-        if (!storekey_parse_row(kv_iterator_key(stream->rows), &item->tenant, &item->group, &item->series, &start_ns,
+        if (!*ret_has)
+            return 0;
+        if (!storekey_parse_row(kv_iterator_key(stream->rows), &at.tenant, &at.group, &at.series, &at.start_ns,
                                 &sequence)) {
             error_set(err, ERR_CORRUPT, "the key of a row is damaged");
             if (skip_damage(stream, "head", err) < 0)
                 return -1;
             kv_iterator_next(stream->rows);
-        } else if (!is_wanted(stream, item->tenant, item->series)) {
-            struct storekey next = storekey_row(item->tenant, item->group, item->series, INT64_MAX, UINT32_MAX);
-
-            remember(stream, storekey_slice(&next));
-            kv_iterator_seek(stream->rows, storekey_slice(&next));
-            if (kv_iterator_is_valid(stream->rows) && slice_equal(kv_iterator_key(stream->rows), storekey_slice(&next)))
-                kv_iterator_next(stream->rows);
-        } else if (!is_in_range(stream, start_ns)) {
-            kv_iterator_next(stream->rows);
-        } else {
-            arena_reset(&stream->arena);
-            if (headrow_decode(kv_iterator_value(stream->rows), &stream->arena, &item->row, err) == 0) {
-                item->row.start_ns = start_ns;
-                item->row.sequence = sequence;
-                *ret_has = true;
-                return 0;
-            }
-            if (skip_damage(stream, "row", err) < 0)
-                return -1;
-            kv_iterator_next(stream->rows);
+            continue;
         }
+        if (follow_filter(stream, &at, &is_wanted, ret_has, err) < 0)
+            return -1;
+        if (!*ret_has)
+            return 0;
+        if (!is_wanted)
+            continue;
+        if (read_row(stream, &at, sequence, kv_iterator_value(stream->rows), err) == 0)
+            return 0;
+        if (skip_damage(stream, "row", err) < 0)
+            return -1;
+        kv_iterator_next(stream->rows);
+    }
+}
+
+static int next_of_list(struct rowstream *stream, bool *ret_has, struct error *err)
+{
+    while (stream->next_of_list < stream->list->n) {
+        const struct recents_row *row = &stream->list->rows[stream->next_of_list++];
+        struct rowstream_place at = { row->tenant, row->group, row->series, row->start_ns };
+        struct storekey key = storekey_row(row->tenant, row->group, row->series, row->start_ns, row->sequence);
+
+        buffer_clear(&stream->value);
+        if (kv_get_at(stream->day->kv, stream->family, stream->snapshot, storekey_slice(&key), &stream->value, ret_has,
+                      err) == 0) {
+            /* One that is not there came after the view. */
+            if (!*ret_has)
+                continue;
+            if (read_row(stream, &at, row->sequence, buffer_slice(&stream->value), err) == 0)
+                return 0;
+        }
+        if (skip_damage(stream, "row", err) < 0)
+            return -1;
     }
     *ret_has = false;
     return 0;
@@ -239,6 +333,7 @@ static struct rowstream *new_stream(const struct day_view *view, const struct ro
     if (filter)
         stream->filter = *filter;
     arena_init(&stream->arena, view->day->context->read_bytes);
+    buffer_init(&stream->value, 0);
     return stream;
 }
 
@@ -248,6 +343,7 @@ int rowstream_new_head(const struct day_view *view, const struct day_head *head,
     AUTO(rowstream_freep) struct rowstream *stream = new_stream(view, filter, err);
     struct storekey key;
     struct slice prefix = { 0 };
+    int result;
 
     if (!stream)
         return -1;
@@ -260,9 +356,27 @@ int rowstream_new_head(const struct day_view *view, const struct day_head *head,
         prefix = slice_of(key.bytes, 4);
         remember(stream, prefix);
     }
-    if (kv_iterator_new(view->day->kv, head->family, view->snapshot, prefix, true, &stream->rows, err) < 0)
+    if (stream->filter.is_sparse)
+        result = kv_iterator_new_sparse(view->day->kv, head->family, view->snapshot, prefix, &stream->rows, err);
+    else
+        result = kv_iterator_new(view->day->kv, head->family, view->snapshot, prefix, true, &stream->rows, err);
+    if (result < 0)
         return -1;
     *ret_stream = TAKE(stream);
+    return 0;
+}
+
+int rowstream_new_list(const struct day_view *view, const struct day_head *head, const struct recents_list *list,
+                       struct rowstream **ret_stream, struct error *err)
+{
+    struct rowstream *stream = new_stream(view, NULL, err);
+
+    if (!stream)
+        return -1;
+    stream->list = list;
+    stream->snapshot = view->snapshot;
+    stream->family = head->family;
+    *ret_stream = stream;
     return 0;
 }
 
@@ -309,6 +423,7 @@ void rowstream_free(struct rowstream *stream)
     kv_iterator_free(stream->samples_at);
     unpacker_free(stream->unpacker);
     arena_done(&stream->arena);
+    buffer_done(&stream->value);
     memory_free(stream);
 }
 
@@ -319,6 +434,8 @@ void rowstream_freep(struct rowstream **stream)
 
 int rowstream_next(struct rowstream *stream, bool *ret_has, struct error *err)
 {
+    if (stream->list)
+        return next_of_list(stream, ret_has, err);
     return stream->is_head ? next_in_head(stream, ret_has, err) : next_in_block(stream, ret_has, err);
 }
 

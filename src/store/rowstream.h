@@ -8,13 +8,27 @@
 
 struct rowstream;
 
+/* Where rows are in a head. */
+struct rowstream_place {
+    uint32_t tenant, group, series;
+    int64_t start_ns;
+};
+/* Moves to the place behind all rows of the series, or of the group; false if there is none. */
+bool rowstream_pass_series(struct rowstream_place *place);
+bool rowstream_pass_group(struct rowstream_place *place);
+
 /* What to leave out. Zeros leave out nothing. */
 struct rowstream_filter {
     uint32_t tenant;           /* 0 = all */
     int64_t from_ns, until_ns; /* starts of windows; until 0 = no limit */
     /* Whether rows of a series are wanted; NULL = all. */
     bool (*wants)(void *context, uint32_t tenant, uint32_t series);
-    void *context;
+    /* Heads alone, in place of all that stands above: moves `*place` on to the first one, at it or behind it, that rows are
+     * wanted from; false in `*ret_has` if there is none. It need not know which rows there are, and is asked again where
+     * the next one lies. */
+    int (*seek)(void *context, struct rowstream_place *place, bool *ret_has, struct error *err);
+    void *context;  /* of both */
+    bool is_sparse; /* likewise: `seek` wants few of the rows */
     bool is_strict; /* damage is an error instead of being skipped: for whoever drops the source afterwards */
 };
 
@@ -30,6 +44,9 @@ MUST_CHECK int rowstream_new_head(const struct day_view *view, const struct day_
 MUST_CHECK int rowstream_new_block(const struct day_view *view, uint8_t hour, uint32_t number,
                                    const struct rowstream_filter *filter, struct rowstream **ret_stream,
                                    struct error *err);
+/* The rows of a head with these keys, in this order, as far as they are in the view. Borrows the list, too. */
+MUST_CHECK int rowstream_new_list(const struct day_view *view, const struct day_head *head,
+                                  const struct recents_list *list, struct rowstream **ret_stream, struct error *err);
 void rowstream_free(struct rowstream *stream);
 void rowstream_freep(struct rowstream **stream);
 

@@ -192,6 +192,125 @@ TEST(rowstream_leaves_out_what_is_not_wanted)
     }
 }
 
+/* Wants the rows of the second quarter of the hour, of all but the first tenant; counts how often it is asked. */
+static int seek_quarter(void *context, struct rowstream_place *place, bool *ret_has, struct error *err)
+{
+    ++*(uint32_t *)context;
+    *ret_has = true;
+    if (place->tenant == 1)
+        *place = (struct rowstream_place){ .tenant = 2, .start_ns = INT64_MIN };
+    else if (place->start_ns < day_sample_time(7.25))
+        place->start_ns = day_sample_time(7.25);
+    else if (place->start_ns >= day_sample_time(7.5))
+        *ret_has = rowstream_pass_series(place);
+    return 0;
+}
+
+static int fail_to_seek(void *context, struct rowstream_place *place, bool *ret_has, struct error *err)
+{
+    return error_set(err, ERR_LIMIT, "no further");
+}
+
+TEST(rowstream_goes_where_it_is_sent)
+{
+    struct day_sample sample;
+    struct error err;
+
+    day_sample_init(&sample);
+    write_some(&sample);
+    for (unsigned is_sparse = 0; is_sparse < 2; is_sparse++) {
+        uint32_t n_asked = 0;
+        const struct rowstream_filter quarter = { .seek = seek_quarter, .context = &n_asked, .is_sparse = is_sparse };
+        const struct rowstream_filter range = { .tenant = 2,
+                                                .from_ns = day_sample_time(7.25),
+                                                .until_ns = day_sample_time(7.5) };
+        struct seen seen = rows_of(&sample, true, &quarter), wanted = rows_of(&sample, true, &range);
+
+        CHECK(wanted.n_rows > 0);
+        CHECK_EQ(seen.n_rows, wanted.n_rows);
+        CHECK_EQ(seen.n_samples, wanted.n_samples);
+        CHECK_EQ(seen.series, wanted.series);
+        CHECK_EQ(seen.tenants, 1u << 2);
+        /* Once for the first tenant, not for its rows; at most thrice for each series of the other. */
+        CHECK(n_asked <= 1 + 3 * 3 + seen.n_rows);
+    }
+    CHECK_EQ(read_rows(&sample, true, &(struct rowstream_filter){ .seek = fail_to_seek }, &(struct seen){ 0 }, &err),
+             -1);
+    CHECK_TEXT(slice_from(err.text), "no further");
+    day_sample_done(&sample);
+}
+
+/* The rows of a head by the list of recent ones: those that the view has. */
+TEST(rowstream_gives_the_rows_of_a_list_as_far_as_the_view_has_them)
+{
+    struct day_sample sample;
+    struct rowstream *stream;
+    struct recents_list list;
+    struct buffer key, value;
+    struct day_view view;
+    struct arena arena;
+    struct error err;
+    uint32_t n = 0;
+    bool has;
+
+    day_sample_init(&sample);
+    sample.context.recent_bytes = 1 << 16;
+    day_sample_reopen(&sample);
+    arena_init(&arena, 0);
+    write_some(&sample);
+    CHECK_OK(day_view_open(sample.day, 1, &view, &err), &err);
+    write_some(&sample);
+    CHECK_OK(recents_find(&sample.day->recents, 0, 1, day_sample_time(7.25), &arena, &list, &err), &err);
+    recents_sort(&list);
+    CHECK_OK(rowstream_new_list(&view, &view.head_copies.items[0], &list, &stream, &err), &err);
+    for (;; n++) {
+        CHECK_OK(rowstream_next(stream, &has, &err), &err);
+        if (!has)
+            break;
+        CHECK_EQ(rowstream_item(stream)->tenant, 1);
+        CHECK(rowstream_item(stream)->row.start_ns >= day_sample_time(7.25));
+        CHECK(rowstream_item(stream)->row.n_samples > 0);
+    }
+    rowstream_free(stream);
+    CHECK_EQ(n, list.n / 2);
+    CHECK(n > 10);
+    day_view_close(&view);
+    /* Damage is skipped and counted. */
+    buffer_init(&key, 0);
+    buffer_init(&value, 0);
+    CHECK(day_sample_find(&sample, sample.day->heads.items[0].family, SLICE(""), &key, &value));
+    day_sample_put(&sample, sample.day->heads.items[0].family, buffer_slice(&key), SLICE("x"));
+    CHECK_OK(recents_find(&sample.day->recents, 0, 1, INT64_MIN, &arena, &list, &err), &err);
+    recents_sort(&list);
+    CHECK_OK(day_view_open(sample.day, 1, &view, &err), &err);
+    CHECK_OK(rowstream_new_list(&view, &view.head_copies.items[0], &list, &stream, &err), &err);
+    for (n = 0, has = true; has; n += has)
+        CHECK_OK(rowstream_next(stream, &has, &err), &err);
+    CHECK_EQ(n, list.n - 1);
+    CHECK_EQ(sample.context.n_damaged, 1);
+    rowstream_free(stream);
+    day_view_close(&view);
+    buffer_done(&key);
+    buffer_done(&value);
+    arena_done(&arena);
+    day_sample_done(&sample);
+}
+
+TEST(rowstream_places_end_behind_the_last_one)
+{
+    struct rowstream_place place = { 1, UINT32_MAX, UINT32_MAX, 5 };
+
+    CHECK(rowstream_pass_series(&place));
+    CHECK_EQ(place.tenant, 2);
+    CHECK_EQ(place.group, 0);
+    CHECK_EQ(place.series, 0);
+    CHECK_EQ(place.start_ns, INT64_MIN);
+    place = (struct rowstream_place){ UINT32_MAX, UINT32_MAX, 4, 5 };
+    CHECK(rowstream_pass_series(&place));
+    CHECK_EQ(place.series, 5);
+    CHECK(!rowstream_pass_group(&place));
+}
+
 static bool wants_none(void *context, uint32_t tenant, uint32_t series)
 {
     (void)context;

@@ -45,12 +45,9 @@ struct store_options {
     int64_t max_age_ns;          /* of the start of a window, at most the retention; 0 = the retention */
     int64_t max_ahead_ns;        /* 0 = 10 minutes */
     int64_t close_delay_ns;      /* an hour is closed this long after its end; 0 = 5 minutes */
-    /* An open hour is folded each five minutes if it has so many new rows (hour.h): quicker answers about the last hour,
-     * for about twice the bytes written to disk, and more memory. 0 = never. */
-    uint32_t fold_rows;
-    double close_cpu_share;                    /* of one core, for closing hours in the background; 0 = 0.25 */
-    struct label_limits labels;                /* zeros = the defaults */
-    uint32_t max_series;                       /* per tenant and day; 0 = 20,000 */
+    double close_cpu_share;      /* of one core, for closing and adding up hours in the background; 0 = 0.25 */
+    struct label_limits labels;  /* zeros = the defaults */
+    uint32_t max_series;         /* per tenant and day; 0 = 20,000 */
     const struct store_tenant_limits *tenants; /* exceptions; borrowed */
     uint32_t n_tenants;
 };
@@ -126,7 +123,7 @@ struct store_window_sink {
 
 /* What an answer was made from, for whoever wants to know why it took so long. */
 struct store_reads {
-    uint64_t n_hours;  /* roll-ups of an hour of a group */
+    uint64_t n_hours;  /* roll-ups of an hour of a group, or of what is over of it */
     uint64_t n_slots;  /* roll-ups of five minutes of a group */
     uint64_t n_series; /* sums of a series over a part */
     uint64_t n_rows;   /* single rows, from parts and heads */
@@ -255,9 +252,9 @@ MUST_CHECK int store_each_column_label(struct store *store, const struct store_q
                                                     struct error *err),
                                        void *context, struct error *err);
 
-/* Everything that is due: closes hours, applies retention, watches the disk, opens failed days again, closes idle ones.
- * Called by the background thread, or by whoever has none. Errors are those of the first step that failed; the others
- * were done. */
+/* Everything that is due: closes hours, adds up those that go on, applies retention, watches the disk, opens failed days
+ * again, closes idle ones. Called by the background thread, or by whoever has none. Errors are those of the first step
+ * that failed; the others were done. */
 MUST_CHECK int store_maintain(struct store *store, struct error *err);
 
 /* Removes what the query selects and was written so far: from answers at once, from disk by store_compact or in the

@@ -8,7 +8,11 @@
  *     the selector takes some series of the group                                   whole hours: their sums; else rows
  *     labels of rows or samples decide, or deletions are not applied yet            rows
  *
- * A group of few rows has no roll-ups of five minutes, one with a single series none of the hour (closing.c): its rows, or
+ * Of an hour that is open the head has rows alone. Where a roll-up of the hour or of five minutes would answer if it were
+ * closed, those in memory do (slotcache.h), as far as they go; only the rows behind them are read, mostly by the list of
+ * recent ones (recents.h).
+ *
+ * In closed hours a group of few rows has no roll-ups of five minutes, one with a single series none of the hour (closing.c): its rows, or
  * the sums of that series, are as quick to read. So do they answer where a roll-up is damaged. */
 #pragma once
 

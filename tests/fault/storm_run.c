@@ -608,7 +608,6 @@ struct store_options storm_run_options(const struct storm_config *config, int64_
                                    .tenants = &limits,
                                    .n_tenants = 1,
                                    .min_free_bytes = config->min_free_bytes,
-                                   .fold_rows = 16,
                                    .close_cpu_share = 1 };
 }
 
