@@ -4,13 +4,15 @@
  *     query [-n TIMES] [-memory MIB] [-hours H] [-only NAME] [-at SECONDS] DIR
  *
  * Asks about the last H hours that the store has (1), each question TIMES times (20) after one that warms up, and prints
- * the median of each as "name wall_ms cpu_ms ...". The stores are those of bench_store.c.
+ * the median of each as "name wall_ms cpu_ms ...". The stores are those of bench_store.c; with its -spans there is a span to
+ * ask for, and the profile and the trace that it is in.
  *
  * With -at the last hour is still open (bench_store.c, -close no) and goes on: it is SECONDS old, and the questions are
  * about the time until then. What the upkeep does in such an hour is done before, and measured as "upkeep". */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure.h"
+#include "query/exemplars.h"
 #include "query/timeseries.h"
 
 #include <stdio.h>
@@ -27,17 +29,19 @@ struct bench {
     struct engine *engine;
     struct store *store;
     int64_t from_ns, until_ns;
-    char note[256]; /* of the question asked last */
+    bool has_span;
+    struct exemplar span; /* the heaviest of the last minute */
+    char note[256];       /* of the question asked last */
 };
+
+static const struct slice cpu_type = { "process_cpu:cpu:nanoseconds:cpu:nanoseconds", 43 };
 
 /* --- questions --- */
 
-static void ask_flame(struct bench *bench, const char *text)
+static void ask_flame_of(struct bench *bench, const char *text, const struct store_ids *ids)
 {
     struct selector *selector;
-    struct query query = { .type = SLICE("process_cpu:cpu:nanoseconds:cpu:nanoseconds"),
-                           .from_ns = bench->from_ns,
-                           .until_ns = bench->until_ns };
+    struct query query = { .type = cpu_type, .from_ns = bench->from_ns, .until_ns = bench->until_ns, .ids = ids };
     struct query_facts facts = { 0 };
     struct flame *flame;
     struct error err;
@@ -48,12 +52,19 @@ static void ask_flame(struct bench *bench, const char *text)
     if (engine_flame(bench->engine, &query, 8192, &flame, &facts, &err) < 0)
         die(err.text);
     snprintf(bench->note, sizeof(bench->note),
-             "nodes %u rows %llu hours %llu slots %llu series %llu single_rows %llu reading_ms %.2f finishing_ms %.2f",
+             "nodes %u rows %llu hours %llu slots %llu series %llu single_rows %llu spans %llu reading_ms %.2f "
+             "finishing_ms %.2f",
              flame->n_nodes, (unsigned long long)facts.n_rows, (unsigned long long)facts.reads.n_hours,
              (unsigned long long)facts.reads.n_slots, (unsigned long long)facts.reads.n_series,
-             (unsigned long long)facts.reads.n_rows, (double)facts.read_ns / 1e6, (double)facts.finish_ns / 1e6);
+             (unsigned long long)facts.reads.n_rows, (unsigned long long)facts.reads.n_spans,
+             (double)facts.read_ns / 1e6, (double)facts.finish_ns / 1e6);
     flame_free(flame);
     selector_free(selector);
+}
+
+static void ask_flame(struct bench *bench, const char *text)
+{
+    ask_flame_of(bench, text, NULL);
 }
 
 static void ask_one_service(struct bench *bench)
@@ -77,11 +88,54 @@ static void ask_half_the_instances(struct bench *bench)
     ask_flame(bench, "{version=\"b\"}");
 }
 
+static void ask_one_span(struct bench *bench)
+{
+    ask_flame_of(bench, "{}", &(struct store_ids){ .spans = &bench->span.span_id, .n_spans = 1 });
+}
+
+static void ask_one_trace(struct bench *bench)
+{
+    ask_flame_of(bench, "{}", &(struct store_ids){ .traces = &bench->span.trace_id, .n_traces = 1 });
+}
+
+static void ask_one_profile(struct bench *bench)
+{
+    ask_flame_of(bench, "{}", &(struct store_ids){ .profiles = &bench->span.profile_id, .n_profiles = 1 });
+}
+
+static void ask_exemplars(struct bench *bench, enum exemplars_kind kind, int64_t from_ns)
+{
+    struct query query = { .type = cpu_type, .from_ns = from_ns, .until_ns = bench->until_ns };
+    struct exemplars_options options = { .kind = kind, .step_ns = 60 * CLOCK_NS_PER_SECOND, .n_per_point = 1 };
+    struct query_facts facts = { 0 };
+    struct exemplars *exemplars;
+    struct error err;
+
+    if (exemplars_new(bench->engine, &query, &options, &exemplars, &facts, &err) < 0)
+        die(err.text);
+    snprintf(bench->note, sizeof(bench->note), "exemplars %u parts %llu single_rows %llu",
+             exemplars->n_groups ? exemplars->groups[0].n : 0, (unsigned long long)facts.reads.n_parts,
+             (unsigned long long)facts.reads.n_rows);
+    if (kind == EXEMPLARS_SPANS && exemplars->n_groups) {
+        bench->span = exemplars->groups[0].items[0];
+        bench->has_span = true;
+    }
+    exemplars_free(exemplars);
+}
+
+static void ask_profile_exemplars(struct bench *bench)
+{
+    ask_exemplars(bench, EXEMPLARS_PROFILES, bench->from_ns);
+}
+
+static void ask_span_exemplars(struct bench *bench)
+{
+    ask_exemplars(bench, EXEMPLARS_SPANS, bench->from_ns);
+}
+
 static void ask_series_over_time(struct bench *bench)
 {
-    struct query query = { .type = SLICE("process_cpu:cpu:nanoseconds:cpu:nanoseconds"),
-                           .from_ns = bench->from_ns,
-                           .until_ns = bench->until_ns };
+    struct query query = { .type = cpu_type, .from_ns = bench->from_ns, .until_ns = bench->until_ns };
     struct slice by = SLICE("service_name");
     struct timeseries_options options = {
         .kind = TIMESERIES_CORES, .step_ns = 60 * CLOCK_NS_PER_SECOND, .by = &by, .n_by = 1
@@ -125,9 +179,18 @@ static void ask_labels(struct bench *bench)
 static const struct question {
     const char *name;
     void (*ask)(struct bench *bench);
-} questions[] = { { "one_service", ask_one_service },           { "two_services", ask_two_services },
-                  { "all_services", ask_all_services },         { "half_the_instances", ask_half_the_instances },
-                  { "series_over_time", ask_series_over_time }, { "labels", ask_labels } };
+    bool needs_span;
+} questions[] = { { "one_service", ask_one_service },
+                  { "two_services", ask_two_services },
+                  { "all_services", ask_all_services },
+                  { "half_the_instances", ask_half_the_instances },
+                  { "series_over_time", ask_series_over_time },
+                  { "labels", ask_labels },
+                  { "profile_exemplars", ask_profile_exemplars },
+                  { "one_span", ask_one_span, true },
+                  { "one_trace", ask_one_trace, true },
+                  { "one_profile", ask_one_profile, true },
+                  { "span_exemplars", ask_span_exemplars, true } };
 
 static void measure(struct bench *bench, const struct question *question, int n)
 {
@@ -212,8 +275,9 @@ int main(int argc, char **argv)
         die(err.text);
     bench.from_ns = bench.until_ns - hours * hour_ns;
     printf("idle rss_mb %.1f\n", measure_status_mb("VmRSS"));
+    ask_exemplars(&bench, EXEMPLARS_SPANS, stats.last_ns - 60 * CLOCK_NS_PER_SECOND);
     for (size_t i = 0; i < ARRAY_LEN(questions); i++)
-        if (!only || strcmp(only, questions[i].name) == 0)
+        if ((!only || strcmp(only, questions[i].name) == 0) && (bench.has_span || !questions[i].needs_span))
             measure(&bench, &questions[i], n);
     engine_free(bench.engine);
     store_close(bench.store);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The store under load: what it costs to keep profiles, in CPU, disk and memory.
  *
- *     stream -gzip 20 10 600 | store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] [-close yes|no] DIR
+ *     stream -gzip 20 10 600 | store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] [-spans N]
+ *                                    [-close yes|no] DIR
  *
  * Reads a stream (bench_stream.c) to its end, writes each profile, closes the hours, and prints what it took, one
  * "name value" per line. CPU is that of the writing thread for the foreground, and of the whole process for all. With
  * -day the profiles are moved N days ahead, so that several days can be filled; with -hours each is written N times, an
  * hour apart, so that an hour of profiles fills a day. With -warm the costs of writing are those after the first N
- * profiles: without what the first write to a day loads. With -close no the hours stay open. */
+ * profiles: without what the first write to a day loads. With -spans every second sample has a link, to one of N spans
+ * that each profile has for itself; three of them are a trace. With -close no the hours stay open. */
 #include "base/clock.h"
+#include "base/hash.h"
 #include "fleet.h"
 
 #include <stdio.h>
@@ -45,7 +48,34 @@ struct plan {
     int64_t shift_ns;
     int n_hours;
     uint64_t n_warm;
+    uint32_t n_spans;
 };
+
+/* Gives profile `number` its spans. */
+static void add_spans(struct batch *batch, uint64_t number, uint32_t n_spans)
+{
+    struct profile *profile = &batch->profiles[0];
+    struct tables *tables = &batch->tables;
+    struct error err;
+
+    if (!n_spans)
+        return;
+    tables->links = ARENA_ARRAY(&batch->arena, struct link, n_spans + 1, &err);
+    profile->links = tables->links ? ARENA_ARRAY(&batch->arena, uint32_t, profile->n_samples, &err) : NULL;
+    if (!profile->links)
+        die(err.text);
+    tables->links[0] = (struct link){ 0 };
+    tables->n_links = n_spans + 1;
+    for (uint32_t i = 0; i < n_spans; i++) {
+        uint64_t span = number * n_spans + i + 1, trace = span / 3;
+
+        bytes_put_be64(tables->links[i + 1].span_id, hash_mix64(span));
+        bytes_put_be64(tables->links[i + 1].trace_id, hash_mix64(trace + 1));
+        bytes_put_be64(tables->links[i + 1].trace_id + 8, hash_mix64(~trace));
+    }
+    for (uint32_t i = 0; i < profile->n_samples; i++)
+        profile->links[i] = i % 2 ? 1 + (uint32_t)((uint64_t)i * n_spans / profile->n_samples) : 0;
+}
 
 static void take_stream(struct store *store, const struct plan *plan, struct counts *warm, struct counts *counts)
 {
@@ -57,6 +87,7 @@ static void take_stream(struct store *store, const struct plan *plan, struct cou
         int64_t start_ns = fleet.start_ns + plan->shift_ns, cpu_ns, wall_ns;
 
         clock_fake_set(start_ns);
+        add_spans(&fleet.batch, counts->n, plan->n_spans);
         cpu_ns = measure_thread_cpu_ns();
         wall_ns = measure_real_ns();
         for (int hour = 0; hour < plan->n_hours; hour++) {
@@ -130,8 +161,8 @@ static void close_hours(struct store *store, int n_hours, const struct counts *c
 int main(int argc, char **argv)
 {
     static const char *const modes[] = { "always", "1s", "off" };
-    static const char usage[] =
-        "usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] [-close yes|no] DIR";
+    static const char usage[] = "usage: store [-memory MIB] [-sync always|1s|off] [-day N] [-hours N] [-warm N] "
+                                "[-spans N] [-close yes|no] DIR";
     const int64_t year_ns = 366 * 86400 * CLOCK_NS_PER_SECOND;
     struct store_options options = { .retention_ns = 100 * year_ns,
                                      .max_ahead_ns = 100 * year_ns,
@@ -159,6 +190,8 @@ int main(int argc, char **argv)
             plan.n_hours = atoi(argv[2]);
         else if (strcmp(argv[1], "-warm") == 0)
             plan.n_warm = (uint64_t)atoi(argv[2]);
+        else if (strcmp(argv[1], "-spans") == 0)
+            plan.n_spans = (uint32_t)atoi(argv[2]);
         else if (strcmp(argv[1], "-sync") == 0)
             for (unsigned i = 0; i < 3; i++)
                 options.wal_sync = strcmp(argv[2], modes[i]) == 0 ? (enum store_wal_sync)i : options.wal_sync;

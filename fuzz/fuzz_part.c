@@ -81,6 +81,61 @@ static void check_same_row(const struct headrow *a, const struct headrow *b)
     }
 }
 
+/* The links read alone are those that rows have. */
+static void check_links(const struct part *part, struct slice samples, struct arena *arena)
+{
+    struct link *links;
+    uint32_t n;
+    struct error err;
+
+    if (part_links_decode(samples, unpacker, arena, &links, &n, &err) < 0) {
+        ASSERT(err.code == ERR_LIMIT);
+        return;
+    }
+    for (uint32_t i = 0; i < part->windows.n_rows; i++) {
+        struct headrow row;
+
+        part_rows_get(part->rows, i, &row);
+        for (uint32_t k = 0; k < MIN(row.n_links, 8u); k++) {
+            uint32_t at = 0;
+
+            while (at < n && memcmp(&links[at], &row.link_table[k], sizeof(*links)) != 0)
+                at++;
+            ASSERT(at < n);
+        }
+    }
+}
+
+static bool takes_even(void *context, const struct link *link)
+{
+    return link->span_id[0] % 2 == 0;
+}
+
+/* Some rows read alone are what they are among all. */
+static void check_some(const struct part *part, struct slice samples, struct arena *arena)
+{
+    struct error err;
+    bool *wanted = ARENA_ARRAY(arena, bool, part->windows.n_rows, &err);
+    struct part_choice every_second = { .rows = wanted }, linked = { .takes_link = takes_even };
+    struct part_rows *some;
+
+    for (uint32_t i = 0; wanted && i < part->windows.n_rows; i++)
+        wanted[i] = i % 2;
+    if (!wanted ||
+        part_rows_open_some(samples, &part->windows, &part->sums, &linked, unpacker, arena, &some, &err) < 0 ||
+        part_rows_open_some(samples, &part->windows, &part->sums, &every_second, unpacker, arena, &some, &err) < 0) {
+        ASSERT(err.code == ERR_LIMIT);
+        return;
+    }
+    for (uint32_t i = 1; i < part->windows.n_rows; i += 2) {
+        struct headrow row, whole;
+
+        part_rows_get(some, i, &row);
+        part_rows_get(part->rows, i, &whole);
+        check_same_row(&row, &whole);
+    }
+}
+
 /* Adds every row to a builder; false where it takes no more. */
 static bool walk(struct part *part)
 {
@@ -125,6 +180,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AUTO(arena_done) struct arena arena;
     AUTO(values_done) struct buffer values[3];
     struct slice rest = slice_of(data, size);
+    struct link *links;
+    uint32_t n_links;
     struct part part;
     struct error err;
 
@@ -137,9 +194,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (read_part(values, &arena, &part, &err) < 0) {
         ASSERT(err.code == ERR_CORRUPT || err.code == ERR_VERSION || err.code == ERR_LIMIT);
+        if (part_links_decode(buffer_slice(&values[2]), unpacker, &arena, &links, &n_links, &err) < 0)
+            ASSERT(err.code == ERR_CORRUPT || err.code == ERR_VERSION || err.code == ERR_LIMIT);
         return 0;
     }
     ASSERT(part_rows_check(part.rows, &err) == 0 || err.code == ERR_CORRUPT);
+    check_links(&part, buffer_slice(&values[2]), &arena);
+    check_some(&part, buffer_slice(&values[2]), &arena);
     if (walk(&part)) {
         arena.max_bytes *= 4; /* what was read once can be read again */
         check_again(&part, &arena);

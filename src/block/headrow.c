@@ -536,3 +536,36 @@ int headrow_decode(struct slice bytes, struct arena *arena, struct headrow *ret_
     *ret_row = row;
     return 0;
 }
+
+/* --- cutting --- */
+
+int headrow_cut(struct headrow *row, const uint32_t *kept, uint32_t n, struct arena *arena, struct error *err)
+{
+    struct headrow cut = *row;
+
+    cut.n_samples = cut.stride = n;
+    cut.stacks = ARENA_ARRAY(arena, uint32_t, n, err);
+    cut.values = cut.stacks ? ARENA_ARRAY(arena, int64_t, (size_t)n * row->n_types, err) : NULL;
+    if (!cut.values || (row->label_sets && !(cut.label_sets = ARENA_ARRAY(arena, uint32_t, n, err))) ||
+        (row->links && !(cut.links = ARENA_ARRAY(arena, uint32_t, n, err))) ||
+        (row->counts && !(cut.counts = ARENA_ARRAY(arena, uint64_t, n, err))))
+        return -1;
+    for (uint32_t i = 0; i < n; i++) {
+        cut.stacks[i] = row->stacks[kept[i]];
+        for (uint32_t type = 0; type < row->n_types; type++)
+            cut.values[(size_t)type * n + i] = row->values[(size_t)type * row->stride + kept[i]];
+        if (row->label_sets)
+            cut.label_sets[i] = row->label_sets[kept[i]];
+        if (row->links)
+            cut.links[i] = row->links[kept[i]];
+        if (row->counts)
+            cut.counts[i] = row->counts[kept[i]];
+    }
+    *row = cut;
+    return 0;
+}
+
+bool headrow_may_have_links(struct slice bytes)
+{
+    return bytes.len > 1 && (bytes.ptr[1] & HEADROW_HAS_LINKS);
+}

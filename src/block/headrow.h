@@ -74,3 +74,10 @@ MUST_CHECK int headrow_decode(struct slice bytes, struct arena *arena, struct he
 MUST_CHECK int headrow_sort(struct headrow *row, struct arena *arena, uint64_t *saturated, struct error *err);
 /* Whether a row obeys R1. */
 bool headrow_is_sorted(const struct headrow *row);
+
+/* Leaves those samples in the row whose numbers, rising, `kept` has; its arrays come from `arena`, but the table of links
+ * stays as it is. Errors: ERR_MEMORY, ERR_LIMIT. */
+MUST_CHECK int headrow_cut(struct headrow *row, const uint32_t *kept, uint32_t n, struct arena *arena,
+                           struct error *err);
+/* Whether a row as bytes may have links: a look at its flags. The table is among the bytes as it is. */
+bool headrow_may_have_links(struct slice bytes);

@@ -293,6 +293,61 @@ TEST(headrow_decode_stays_within_its_arena)
     CHECK_HAS(err.text, "head row: needs");
 }
 
+TEST(headrow_can_be_cut_to_some_samples)
+{
+    AUTO(arena_done) struct arena arena;
+    uint32_t stacks[] = { 1, 2, 3 }, label_sets[] = { 4, 5, 6 }, links[] = { 1, 0, 1 }, kept[] = { 0, 2 };
+    int64_t values[] = { 10, 20, 30, 0, 100, 200, 300, 0 };
+    uint64_t counts[] = { 7, 8, 9 };
+    struct link link = { .span_id = { 1 } };
+    struct headrow row = { .start_ns = 5,
+                           .n_types = 2,
+                           .n_samples = 3,
+                           .stride = 4,
+                           .stacks = stacks,
+                           .values = values,
+                           .n_links = 1,
+                           .label_sets = label_sets,
+                           .links = links,
+                           .link_table = &link,
+                           .counts = counts };
+    struct error err;
+
+    arena_init(&arena, 0);
+    CHECK_OK(headrow_cut(&row, kept, 2, &arena, &err), &err);
+    CHECK_EQ(row.start_ns, 5);
+    CHECK_EQ(row.n_samples, 2);
+    CHECK(row.stacks[0] == 1 && row.stacks[1] == 3);
+    CHECK(row.values[0] == 10 && row.values[1] == 30);
+    CHECK(row.values[row.stride] == 100 && row.values[row.stride + 1] == 300);
+    CHECK(row.label_sets[1] == 6 && row.links[1] == 1 && row.counts[1] == 9);
+    row.label_sets = row.links = NULL;
+    row.counts = NULL;
+    CHECK_OK(headrow_cut(&row, kept, 1, &arena, &err), &err);
+    CHECK(!row.label_sets && !row.links && !row.counts);
+}
+
+TEST(headrow_says_at_a_look_whether_it_may_have_links)
+{
+    AUTO(buffer_done) struct buffer out;
+    uint32_t stack = 1, link_number = 1;
+    int64_t value = 1;
+    struct link link = { .span_id = { 1, 2, 3, 4, 5, 6, 7, 8 } };
+    struct headrow row = { .n_types = 1, .n_samples = 1, .stride = 1, .stacks = &stack, .values = &value };
+
+    buffer_init(&out, 0);
+    headrow_encode(&row, &out);
+    CHECK(!headrow_may_have_links(buffer_slice(&out)));
+    CHECK(!headrow_may_have_links(slice_sub(buffer_slice(&out), 0, 1)));
+    row.links = &link_number;
+    row.link_table = &link;
+    row.n_links = 1;
+    buffer_clear(&out);
+    headrow_encode(&row, &out);
+    CHECK(headrow_may_have_links(buffer_slice(&out)));
+    CHECK_HAS(buffer_slice(&out), "\1\2\3\4\5\6\7\x08");
+}
+
 static int write_and_read(void *context, struct error *err)
 {
     AUTO(buffer_done) struct buffer out;

@@ -75,12 +75,27 @@ MUST_CHECK int windows_decode(struct slice bytes, struct unpacker *unpacker, str
 MUST_CHECK int windows_decode_brief(struct slice bytes, struct unpacker *unpacker, struct arena *arena,
                                     struct windows *ret_windows, struct error *err);
 
+/* The links that the samples of a part have, without the samples: quick where there are none. They come from `arena`.
+ * Errors: as windows_decode. */
+MUST_CHECK int part_links_decode(struct slice samples, struct unpacker *unpacker, struct arena *arena,
+                                 struct link **ret_links, uint32_t *ret_n, struct error *err);
+
 /* The rows of a part, one after another. Everything comes from `arena` and borrows `windows` and `sums`, which were
  * decoded from the same part. Errors (ERR_CORRUPT ...) also when the three do not belong together. */
 struct part_rows;
 MUST_CHECK int part_rows_open(struct slice samples, const struct windows *windows, const struct rollup *sums,
                               struct unpacker *unpacker, struct arena *arena, struct part_rows **ret_rows,
                               struct error *err);
+/* Some of the samples: those of certain rows, and with certain links. What is left out is not put into rows, which is most
+ * of the work; the other rows have no samples. Not for part_rows_check. That counts and sums agree is not checked. */
+struct part_choice {
+    const bool *rows;                                           /* [n_rows]; NULL = all */
+    bool (*takes_link)(void *context, const struct link *link); /* NULL = all samples, also those without a link */
+    void *context;
+};
+MUST_CHECK int part_rows_open_some(struct slice samples, const struct windows *windows, const struct rollup *sums,
+                                   const struct part_choice *choice, struct unpacker *unpacker, struct arena *arena,
+                                   struct part_rows **ret_rows, struct error *err);
 /* Row `i` (0 <= i < windows->n_rows), complete with start and sequence, as it was added, but with its label sets, links
  * or counts NULL where all of them are 0. Its arrays point into the arena. Rows may be asked for in any order. */
 void part_rows_get(struct part_rows *rows, uint32_t i, struct headrow *ret_row);

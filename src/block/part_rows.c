@@ -11,8 +11,8 @@
 
 /* --- windows --- */
 
-static int next_u32(struct slice *rest, const char *what, uint32_t n, struct arena *arena, uint32_t **ret_column,
-                    struct error *err)
+int part_next_u32(struct slice *rest, const char *what, uint32_t n, struct arena *arena, uint32_t **ret_column,
+                  struct error *err)
 {
     size_t found;
 
@@ -23,8 +23,8 @@ static int next_u32(struct slice *rest, const char *what, uint32_t n, struct are
     return 0;
 }
 
-static int next_u64(struct slice *rest, const char *what, uint32_t n, struct arena *arena, uint64_t **ret_column,
-                    struct error *err)
+int part_next_u64(struct slice *rest, const char *what, uint32_t n, struct arena *arena, uint64_t **ret_column,
+                  struct error *err)
 {
     size_t found;
 
@@ -40,7 +40,7 @@ static int next_signed(struct slice *rest, const char *what, uint32_t n, struct 
 {
     uint64_t *column;
 
-    if (next_u64(rest, what, n, arena, &column, err) < 0)
+    if (part_next_u64(rest, what, n, arena, &column, err) < 0)
         return -1;
     *ret_column = (int64_t *)column;
     for (uint32_t i = 0; i < n; i++)
@@ -48,7 +48,7 @@ static int next_signed(struct slice *rest, const char *what, uint32_t n, struct 
     return 0;
 }
 
-static int skip_column(struct slice *rest, const char *what, uint32_t n, struct error *err)
+int part_skip_column(struct slice *rest, const char *what, uint32_t n, struct error *err)
 {
     size_t found;
 
@@ -89,18 +89,18 @@ static int decode_middle(struct slice *rest, struct arena *arena, struct windows
 {
     uint32_t n = windows->n_rows;
 
-    if (next_u32(rest, "sequences", n, arena, &windows->sequences, err) < 0 ||
-        next_u32(rest, "label sets", n, arena, &windows->label_sets, err) < 0 ||
+    if (part_next_u32(rest, "sequences", n, arena, &windows->sequences, err) < 0 ||
+        part_next_u32(rest, "label sets", n, arena, &windows->label_sets, err) < 0 ||
         next_signed(rest, "periods", n, arena, &windows->periods, err) < 0 ||
-        next_u32(rest, "numbers of samples", n, arena, &windows->sample_counts, err) < 0)
+        part_next_u32(rest, "numbers of samples", n, arena, &windows->sample_counts, err) < 0)
         return -1;
     return check_samples(windows, err);
 }
 
 static int skip_middle(struct slice *rest, uint32_t n, struct error *err)
 {
-    if (skip_column(rest, "sequences", n, err) < 0 || skip_column(rest, "label sets", n, err) < 0 ||
-        skip_column(rest, "periods", n, err) < 0 || skip_column(rest, "numbers of samples", n, err) < 0)
+    if (part_skip_column(rest, "sequences", n, err) < 0 || part_skip_column(rest, "label sets", n, err) < 0 ||
+        part_skip_column(rest, "periods", n, err) < 0 || part_skip_column(rest, "numbers of samples", n, err) < 0)
         return -1;
     return 0;
 }
@@ -160,34 +160,7 @@ int windows_decode_brief(struct slice bytes, struct unpacker *unpacker, struct a
 
 /* --- rows --- */
 
-struct part_rows {
-    const struct windows *windows;
-    const struct rollup *sums;
-    uint32_t n_samples;
-    uint32_t *starts; /* where the samples of each row begin; one more for the end */
-    uint32_t *stacks;
-    int64_t *values;
-    uint32_t *label_sets;
-    uint32_t *links; /* within the row's part of the table */
-    uint64_t *counts;
-    struct link *link_table;
-    struct link_range {
-        uint32_t first; /* in the table, from 0 */
-        uint32_t n;
-    } * link_ranges; /* [n_rows] */
-};
-
-/* What opening needs beside what it makes. */
-struct opening {
-    struct part_rows *rows;
-    struct arena *arena;
-    struct slice rest;
-    uint8_t flags;
-    uint32_t n_links;
-    uint32_t *places; /* where each sample, in the order in which they are kept, belongs among the rows */
-};
-
-static int decode_flags(struct opening *opening, struct error *err)
+static int decode_flags(struct part_opening *opening, struct error *err)
 {
     if (pieces_next_version(&opening->rest, PART_VERSION, err) < 0)
         return -1;
@@ -209,9 +182,13 @@ static int check_same(const char *what, uint64_t samples, uint64_t others, const
                      whose, others);
 }
 
-static int decode_head(struct opening *opening, struct error *err)
+/* The numbers in front of the columns. */
+struct samples_head {
+    uint32_t n_types, n_rows, n_samples;
+};
+
+static int decode_head(struct part_opening *opening, struct samples_head *ret_head, struct error *err)
 {
-    struct part_rows *rows = opening->rows;
     uint64_t n_types, n_rows, n_samples, n_links;
 
     if (decode_flags(opening, err) < 0 ||
@@ -223,17 +200,28 @@ static int decode_head(struct opening *opening, struct error *err)
     if (n_links > 0 && !(opening->flags & HEADROW_HAS_LINKS))
         return error_set(err, ERR_CORRUPT, "flags are 0x%02x, without links, but there are %" PRIu64 " links",
                          opening->flags, n_links);
-    rows->n_samples = (uint32_t)n_samples;
     opening->n_links = (uint32_t)n_links;
-    if (check_same("types", n_types, rows->windows->n_types, "windows", err) < 0 ||
-        check_same("types", n_types, rows->sums->n_types, "sums", err) < 0 ||
-        check_same("rows", n_rows, rows->windows->n_rows, "windows", err) < 0 ||
-        check_same("rows", n_rows, rows->sums->n_rows, "sums", err) < 0)
-        return -1;
+    *ret_head = (struct samples_head){ (uint32_t)n_types, (uint32_t)n_rows, (uint32_t)n_samples };
     return 0;
 }
 
-static int find_starts(struct opening *opening, struct error *err)
+/* The same where windows and sums are there as well, to which they must belong. */
+int part_decode_head(struct part_opening *opening, struct error *err)
+{
+    struct part_rows *rows = opening->rows;
+    struct samples_head head;
+
+    if (decode_head(opening, &head, err) < 0 ||
+        check_same("types", head.n_types, rows->windows->n_types, "windows", err) < 0 ||
+        check_same("types", head.n_types, rows->sums->n_types, "sums", err) < 0 ||
+        check_same("rows", head.n_rows, rows->windows->n_rows, "windows", err) < 0 ||
+        check_same("rows", head.n_rows, rows->sums->n_rows, "sums", err) < 0)
+        return -1;
+    rows->n_samples = head.n_samples;
+    return 0;
+}
+
+static int find_starts(struct part_opening *opening, struct error *err)
 {
     struct part_rows *rows = opening->rows;
     const struct windows *windows = rows->windows;
@@ -251,7 +239,7 @@ static int find_starts(struct opening *opening, struct error *err)
 }
 
 /* Turns distances into the rows of the samples, and finds where the samples of each rank begin. */
-static int decode_positions(uint32_t *distances, const struct part_rows *rows, uint32_t *rank_starts, struct error *err)
+int part_decode_positions(uint32_t *distances, const struct part_rows *rows, uint32_t *rank_starts, struct error *err)
 {
     uint32_t n_stacks = rows->sums->n_stacks, n_rows = rows->windows->n_rows;
     uint32_t rank = 0;
@@ -281,7 +269,7 @@ static int decode_positions(uint32_t *distances, const struct part_rows *rows, u
 
 /* Deals the samples out to their rows, stack by stack: so each row's stacks rise. What were the rows of samples become
  * their places. */
-static int place_samples(struct opening *opening, const uint32_t *ranked, const uint32_t *rank_starts,
+static int place_samples(struct part_opening *opening, const uint32_t *ranked, const uint32_t *rank_starts,
                          struct error *err)
 {
     struct part_rows *rows = opening->rows;
@@ -311,27 +299,27 @@ static int place_samples(struct opening *opening, const uint32_t *ranked, const 
     return 0;
 }
 
-static int decode_stacks(struct opening *opening, struct error *err)
+static int decode_stacks(struct part_opening *opening, struct error *err)
 {
     struct part_rows *rows = opening->rows;
     uint32_t *rank_starts = ARENA_ARRAY(opening->arena, uint32_t, (size_t)rows->sums->n_stacks + 1, err);
     uint32_t *ranked;
 
     if (!rank_starts ||
-        next_u32(&opening->rest, "distances", rows->n_samples, opening->arena, &opening->places, err) < 0 ||
-        decode_positions(opening->places, rows, rank_starts, err) < 0 ||
+        part_next_u32(&opening->rest, "distances", rows->n_samples, opening->arena, &opening->places, err) < 0 ||
+        part_decode_positions(opening->places, rows, rank_starts, err) < 0 ||
         part_find_ranks(rows->sums, opening->arena, &ranked, err) < 0)
         return -1;
     return place_samples(opening, ranked, rank_starts, err);
 }
 
-static int decode_extra_u32(struct opening *opening, const char *what, uint32_t **ret_column, struct error *err)
+static int decode_extra_u32(struct part_opening *opening, const char *what, uint32_t **ret_column, struct error *err)
 {
     uint32_t n = opening->rows->n_samples;
     uint32_t *placed = ARENA_ARRAY(opening->arena, uint32_t, n, err);
     uint32_t *column;
 
-    if (!placed || next_u32(&opening->rest, what, n, opening->arena, &column, err) < 0)
+    if (!placed || part_next_u32(&opening->rest, what, n, opening->arena, &column, err) < 0)
         return -1;
     for (uint32_t i = 0; i < n; i++)
         placed[opening->places[i]] = column[i];
@@ -339,13 +327,13 @@ static int decode_extra_u32(struct opening *opening, const char *what, uint32_t 
     return 0;
 }
 
-static int decode_counts(struct opening *opening, struct error *err)
+static int decode_counts(struct part_opening *opening, struct error *err)
 {
     uint32_t n = opening->rows->n_samples;
     uint64_t *placed = ARENA_ARRAY(opening->arena, uint64_t, n, err);
     uint64_t *column;
 
-    if (!placed || next_u64(&opening->rest, "counts", n, opening->arena, &column, err) < 0)
+    if (!placed || part_next_u64(&opening->rest, "counts", n, opening->arena, &column, err) < 0)
         return -1;
     for (uint32_t i = 0; i < n; i++)
         placed[opening->places[i]] = column[i];
@@ -354,7 +342,7 @@ static int decode_counts(struct opening *opening, struct error *err)
 }
 
 /* Gives row `i` its own part of the table: from the first to the last link of its samples. */
-static void find_link_range(struct part_rows *rows, uint32_t i)
+void part_find_link_range(struct part_rows *rows, uint32_t i)
 {
     uint32_t low = UINT32_MAX, high = 0;
 
@@ -367,31 +355,39 @@ static void find_link_range(struct part_rows *rows, uint32_t i)
         rows->links[k] -= rows->links[k] ? low - 1 : 0;
 }
 
-static int decode_links(struct opening *opening, struct error *err)
+int part_decode_link_table(struct part_opening *opening, struct link **ret_table, struct error *err)
 {
-    struct part_rows *rows = opening->rows;
-    size_t table_bytes = opening->n_links * sizeof(*rows->link_table);
+    size_t table_bytes = opening->n_links * sizeof(**ret_table);
 
     if (opening->rest.len < table_bytes)
         return error_set(err, ERR_CORRUPT, "cut off: %u links, but only %zu bytes left", opening->n_links,
                          opening->rest.len);
-    rows->link_table = ARENA_ARRAY(opening->arena, struct link, opening->n_links, err);
-    rows->link_ranges = ARENA_ARRAY(opening->arena, struct link_range, rows->windows->n_rows, err);
-    if (!rows->link_table || !rows->link_ranges)
+    *ret_table = ARENA_ARRAY(opening->arena, struct link, opening->n_links, err);
+    if (!*ret_table)
         return -1;
-    memcpy(rows->link_table, opening->rest.ptr, table_bytes);
+    memcpy(*ret_table, opening->rest.ptr, table_bytes);
     opening->rest = slice_sub(opening->rest, table_bytes, SIZE_MAX);
+    return 0;
+}
+
+static int decode_links(struct part_opening *opening, struct error *err)
+{
+    struct part_rows *rows = opening->rows;
+
+    rows->link_ranges = ARENA_ARRAY(opening->arena, struct link_range, rows->windows->n_rows, err);
+    if (!rows->link_ranges || part_decode_link_table(opening, &rows->link_table, err) < 0)
+        return -1;
     if (decode_extra_u32(opening, "links", &rows->links, err) < 0)
         return -1;
     for (uint32_t i = 0; i < rows->n_samples; i++)
         if (rows->links[i] > opening->n_links)
             return error_set(err, ERR_CORRUPT, "a sample has link %u, there are %u", rows->links[i], opening->n_links);
     for (uint32_t i = 0; i < rows->windows->n_rows; i++)
-        find_link_range(rows, i);
+        part_find_link_range(rows, i);
     return 0;
 }
 
-static int decode_columns(struct opening *opening, struct error *err)
+static int decode_columns(struct part_opening *opening, struct error *err)
 {
     struct part_rows *rows = opening->rows;
 
@@ -412,7 +408,7 @@ static int decode_columns(struct opening *opening, struct error *err)
     return 0;
 }
 
-static int check_order(struct part_rows *rows, struct error *err)
+int part_check_order(struct part_rows *rows, struct error *err)
 {
     for (uint32_t i = 0; i < rows->windows->n_rows; i++) {
         struct headrow row;
@@ -425,26 +421,60 @@ static int check_order(struct part_rows *rows, struct error *err)
     return 0;
 }
 
-static size_t max_samples_bytes(const struct opening *opening)
+static size_t max_samples_bytes(const struct part_opening *opening, size_t n, uint32_t n_types)
 {
-    size_t n = opening->rows->n_samples;
-
     return 3 * pieces_column_max_bytes(n, sizeof(uint32_t)) + pieces_column_max_bytes(n, sizeof(uint64_t)) +
-           opening->n_links * sizeof(struct link) + valuecolumns_max_bytes(n, opening->rows->windows->n_types);
+           opening->n_links * sizeof(struct link) + valuecolumns_max_bytes(n, n_types);
+}
+
+int part_unpack(struct part_opening *opening, struct unpacker *unpacker, struct error *err)
+{
+    size_t max_bytes = max_samples_bytes(opening, opening->rows->n_samples, opening->rows->windows->n_types);
+
+    return pieces_unpack(opening->rest, max_bytes, unpacker, &opening->rest, err);
+}
+
+/* Goes by the columns in front of the links. */
+static int find_links(struct part_opening *opening, const struct samples_head *head, struct unpacker *unpacker,
+                      struct link **ret_links, struct error *err)
+{
+    if (pieces_unpack(opening->rest, max_samples_bytes(opening, head->n_samples, head->n_types), unpacker,
+                      &opening->rest, err) < 0 ||
+        part_skip_column(&opening->rest, "distances", head->n_samples, err) < 0 ||
+        valuecolumns_skip(&opening->rest, head->n_samples, head->n_types, err) < 0 ||
+        ((opening->flags & HEADROW_HAS_LABEL_SETS) &&
+         part_skip_column(&opening->rest, "label sets", head->n_samples, err) < 0))
+        return -1;
+    return part_decode_link_table(opening, ret_links, err);
+}
+
+int part_links_decode(struct slice samples, struct unpacker *unpacker, struct arena *arena, struct link **ret_links,
+                      uint32_t *ret_n, struct error *err)
+{
+    struct part_opening opening = { .arena = arena, .rest = samples };
+    struct samples_head head;
+    struct link *links = NULL;
+
+    if (decode_head(&opening, &head, err) < 0 ||
+        (opening.n_links > 0 && find_links(&opening, &head, unpacker, &links, err) < 0))
+        return error_wrap(err, "samples of a part");
+    *ret_links = links;
+    *ret_n = opening.n_links;
+    return 0;
 }
 
 int part_rows_open(struct slice samples, const struct windows *windows, const struct rollup *sums,
                    struct unpacker *unpacker, struct arena *arena, struct part_rows **ret_rows, struct error *err)
 {
-    struct opening opening = { .rows = ARENA_NEW(arena, struct part_rows, err), .arena = arena, .rest = samples };
+    struct part_opening opening = { .rows = ARENA_NEW(arena, struct part_rows, err), .arena = arena, .rest = samples };
 
     if (!opening.rows)
         return -1;
     opening.rows->windows = windows;
     opening.rows->sums = sums;
-    if (decode_head(&opening, err) < 0 || find_starts(&opening, err) < 0 ||
-        pieces_unpack(opening.rest, max_samples_bytes(&opening), unpacker, &opening.rest, err) < 0 ||
-        decode_columns(&opening, err) < 0 || check_order(opening.rows, err) < 0)
+    if (part_decode_head(&opening, err) < 0 || find_starts(&opening, err) < 0 ||
+        part_unpack(&opening, unpacker, err) < 0 || decode_columns(&opening, err) < 0 ||
+        part_check_order(opening.rows, err) < 0)
         return error_wrap(err, "samples of a part");
     *ret_rows = opening.rows;
     return 0;

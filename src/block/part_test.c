@@ -127,6 +127,27 @@ static void check_sums(const struct rollup *sums, const struct headrow *rows, ui
         CHECK_EQ(sums->sums[i], wanted.sums[i]);
 }
 
+/* That the links of the part, read alone, are those of its rows. */
+static void check_links(struct trip *trip, const struct headrow *rows, uint32_t n_rows)
+{
+    struct link *links;
+    uint32_t n, n_wanted = 0;
+    struct error err;
+
+    CHECK_OK(part_links_decode(buffer_slice(&trip->samples), trip->unpacker, &trip->arena, &links, &n, &err), &err);
+    for (uint32_t i = 0; i < n_rows; i++)
+        for (uint32_t k = 0; rows[i].links && k < rows[i].n_samples; k++) {
+            uint32_t link = rows[i].links[k], at = 0;
+
+            while (link && at < n && memcmp(&links[at], &rows[i].link_table[link - 1], sizeof(*links)) != 0)
+                at++;
+            CHECK(!link || at < n);
+            n_wanted += link != 0;
+        }
+    CHECK(n <= n_wanted);
+    CHECK_EQ(n > 0, n_wanted > 0);
+}
+
 static void check_round_trip(struct trip *trip, uint64_t seed, uint32_t n_rows)
 {
     uint32_t n_types = (uint32_t)(seed % 4);
@@ -150,6 +171,7 @@ static void check_round_trip(struct trip *trip, uint64_t seed, uint32_t n_rows)
         row_check_equal(&row, &rows[i]);
     }
     CHECK_OK(part_rows_check(part.rows, &err), &err);
+    check_links(trip, rows, n_rows);
     arena_reset(&trip->arena);
 }
 
@@ -444,6 +466,23 @@ TEST(part_cut_off_anywhere_is_damaged)
         check_samples_refused(&trip, &part, slice_of(trip.samples.data, len), ERR_CORRUPT, "");
 }
 
+TEST(part_links_of_samples_that_are_cut_off_are_refused)
+{
+    AUTO(trip_done) struct trip trip = { 0 };
+    struct link *links;
+    struct error err;
+    uint32_t n;
+
+    make_part(&trip);
+    CHECK_OK(part_links_decode(buffer_slice(&trip.samples), trip.unpacker, &trip.arena, &links, &n, &err), &err);
+    CHECK(n > 0);
+    for (size_t len = 0; len < trip.samples.len; len++) {
+        CHECK_ERROR(part_links_decode(slice_of(trip.samples.data, len), trip.unpacker, &trip.arena, &links, &n, &err),
+                    &err, ERR_CORRUPT);
+        CHECK_HAS(err.text, "samples of a part: ");
+    }
+}
+
 /* zstd has bits without a meaning, but then nothing else has changed. */
 TEST(part_with_any_bit_changed_is_refused_or_the_same)
 {
@@ -662,11 +701,14 @@ static int write_and_read(void *context, struct error *err)
                            .links = links,
                            .link_table = &link,
                            .counts = counts };
+    struct link *back_links;
+    uint32_t n_back;
     struct part part;
 
     if (trip_init(&trip, 1, err) < 0 || part_builder_add(trip.builder, &row, err) < 0 ||
         part_builder_add(trip.builder, &row, err) < 0 || trip_finish(&trip, err) < 0 ||
-        trip_read(&trip, &part, err) < 0 || part_rows_check(part.rows, err) < 0)
+        trip_read(&trip, &part, err) < 0 || part_rows_check(part.rows, err) < 0 ||
+        part_links_decode(buffer_slice(&trip.samples), trip.unpacker, &trip.arena, &back_links, &n_back, err) < 0)
         return -1;
     for (uint32_t i = 0; i < 2; i++) {
         struct headrow back;

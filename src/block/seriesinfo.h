@@ -29,6 +29,7 @@ struct series_type {
 };
 
 struct seriesinfo {
+    uint32_t id; /* in its day; 0 where nobody said. Not in the bytes */
     /* The first series of the day with the same tenant, service, name and shape: roll-ups are per group. */
     uint32_t group;
     struct series_label *labels; /* sorted by name, each name once */

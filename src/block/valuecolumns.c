@@ -199,6 +199,63 @@ int valuecolumns_decode(struct slice *rest, const uint32_t *places, size_t n, ui
     return 0;
 }
 
+static int pick_column(struct slice *rest, const uint32_t *kept, const uint32_t *places, size_t n_kept, size_t n,
+                       struct arena *arena, int64_t *values, struct error *err)
+{
+    uint64_t *column;
+    size_t found;
+
+    if (column_decode_u64(rest, n, arena, &column, &found, err) < 0)
+        return -1;
+    if (found != n)
+        return error_set(err, ERR_CORRUPT, "column has %zu values, %zu are wanted", found, n);
+    for (size_t k = 0; k < n_kept; k++)
+        values[places[k]] = varint_unzigzag(column[kept[k]]);
+    return 0;
+}
+
+int valuecolumns_decode_some(struct slice *rest, const uint32_t *kept, const uint32_t *places, size_t n_kept, size_t n,
+                             uint32_t n_types, struct arena *arena, int64_t **ret_values, struct error *err)
+{
+    struct value_form forms[PROFILE_MAX_TYPES];
+    int64_t *values;
+
+    ASSERT(n_types <= PROFILE_MAX_TYPES);
+    values = ARENA_ARRAY(arena, int64_t, n_kept * n_types, err);
+    if (!values)
+        return -1;
+    for (uint32_t type = 0; type < n_types; type++) {
+        if (valuecolumns_next_form(rest, type, forms, &forms[type], err) < 0)
+            return -1;
+        if (forms[type].base != 0) {
+            if (valuecolumns_multiply(values, n_kept, n_kept, type, forms[type], err) < 0)
+                return -1;
+        } else if (pick_column(rest, kept, places, n_kept, n, arena, values + type * n_kept, err) < 0) {
+            return error_wrap(err, "type %u", type);
+        }
+    }
+    *ret_values = values;
+    return 0;
+}
+
+int valuecolumns_skip(struct slice *rest, size_t n, uint32_t n_types, struct error *err)
+{
+    struct value_form forms[PROFILE_MAX_TYPES];
+
+    ASSERT(n_types <= PROFILE_MAX_TYPES);
+    for (uint32_t type = 0; type < n_types; type++) {
+        size_t found = n;
+
+        if (valuecolumns_next_form(rest, type, forms, &forms[type], err) < 0)
+            return -1;
+        if (forms[type].base == 0 && column_skip(rest, n, &found, err) < 0)
+            return error_wrap(err, "type %u", type);
+        if (found != n)
+            return error_set(err, ERR_CORRUPT, "type %u: column has %zu values, %zu are wanted", type, found, n);
+    }
+    return 0;
+}
+
 size_t valuecolumns_max_bytes(size_t n, uint32_t n_types)
 {
     return n_types * (VALUE_FORM_MAX_BYTES + pieces_column_max_bytes(n, sizeof(uint64_t)));

@@ -50,5 +50,11 @@ void valuecolumns_encode(const int64_t *values, size_t stride, const uint32_t *o
  * `rest` is somewhere inside. */
 MUST_CHECK int valuecolumns_decode(struct slice *rest, const uint32_t *places, size_t n, uint32_t n_types,
                                    struct arena *arena, int64_t **ret_values, struct error *err);
+/* The same for some of `n` values: number kept[k], of n_kept, becomes values[type * n_kept + places[k]]. */
+MUST_CHECK int valuecolumns_decode_some(struct slice *rest, const uint32_t *kept, const uint32_t *places, size_t n_kept,
+                                        size_t n, uint32_t n_types, struct arena *arena, int64_t **ret_values,
+                                        struct error *err);
+/* Cuts them off without looking at the values. Errors: ERR_CORRUPT naming the type. */
+MUST_CHECK int valuecolumns_skip(struct slice *rest, size_t n, uint32_t n_types, struct error *err);
 /* The most bytes that the values can take. */
 size_t valuecolumns_max_bytes(size_t n, uint32_t n_types);

@@ -110,6 +110,9 @@ static void check_round_trip(size_t n, uint32_t n_types, bool has_order, uint64_
     rest = buffer_slice(&out);
     CHECK_OK(valuecolumns_decode(&rest, has_order ? order : NULL, n, n_types, &arena, &back, &err), &err);
     CHECK_EQ(rest.len, 0);
+    rest = buffer_slice(&out);
+    CHECK_OK(valuecolumns_skip(&rest, n, n_types, &err), &err);
+    CHECK_EQ(rest.len, 0);
     for (uint32_t type = 0; type < n_types; type++)
         for (size_t i = 0; i < n; i++)
             CHECK_EQ(back[type * n + i], values[type * (n + 9) + i]);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "query/idtext.h"
 #include "query/querytime.h"
 
 const struct option_spec ask_options[ASK_OPTIONS_N] = {
@@ -26,6 +27,14 @@ const struct option_spec ask_selection_options[ASK_SELECTION_OPTIONS_N] = {
     { "until", OPTION_TEXT, FIELD(ask_selection, until), NULL,
       "Profiles whose window began before this time; now unless given. Written as --from.", .value_name = "TIME",
       .is_flag_only = true },
+    { "span-id", OPTION_LIST, FIELD(ask_selection, spans), NULL,
+      "Samples of this span alone, 16 hexadecimal digits. May be given several times, as the next two may.",
+      .value_name = "HEX", .is_flag_only = true },
+    { "trace-id", OPTION_LIST, FIELD(ask_selection, traces), NULL,
+      "Samples of this trace alone, 32 hexadecimal digits.", .value_name = "HEX", .is_flag_only = true },
+    { "profile-id", OPTION_LIST, FIELD(ask_selection, profiles), NULL,
+      "This profile alone: the id that it came with or that 'hearth timeseries --exemplars' shows, a UUID.",
+      .value_name = "UUID", .is_flag_only = true },
 };
 
 /* --- opening --- */
@@ -150,14 +159,58 @@ static int read_range(const struct ask *ask, const struct ask_selection *selecti
     return 0;
 }
 
+/* The ids of one option, `id_bytes` each. */
+static int read_ids(struct arena *arena, const char *option, const struct option_list *list,
+                    int (*parse)(struct slice text, uint8_t *ret_id, struct error *err), size_t id_bytes,
+                    uint8_t **ret_ids, struct error *err)
+{
+    uint8_t *ids = arena_alloc(arena, list->n * id_bytes, err);
+
+    if (!ids)
+        return -1;
+    for (size_t i = 0; i < list->n; i++)
+        if (parse(slice_from(list->items[i]), ids + i * id_bytes, err) < 0) {
+            err->code = ERR_USAGE;
+            return error_wrap(err, "--%s", option);
+        }
+    *ret_ids = ids;
+    return 0;
+}
+
+/* NULL in `*ret_ids` if none are given. */
+static int read_all_ids(const struct ask_selection *selection, struct arena *arena, const struct store_ids **ret_ids,
+                        struct error *err)
+{
+    struct store_ids *ids = ARENA_NEW(arena, struct store_ids, err);
+    uint8_t *spans = NULL, *traces = NULL, *profiles = NULL;
+
+    if (!ids || read_ids(arena, "span-id", &selection->spans, idtext_parse_span, IDTEXT_SPAN_BYTES, &spans, err) < 0 ||
+        read_ids(arena, "trace-id", &selection->traces, idtext_parse_trace, IDTEXT_TRACE_BYTES, &traces, err) < 0 ||
+        read_ids(arena, "profile-id", &selection->profiles, idtext_parse_profile, IDTEXT_PROFILE_BYTES, &profiles,
+                 err) < 0)
+        return -1;
+    *ids = (struct store_ids){ .spans = (const uint8_t(*)[IDTEXT_SPAN_BYTES])spans,
+                               .traces = (const uint8_t(*)[IDTEXT_TRACE_BYTES])traces,
+                               .profiles = (const uint8_t(*)[IDTEXT_PROFILE_BYTES])profiles,
+                               .n_spans = (uint32_t)selection->spans.n,
+                               .n_traces = (uint32_t)selection->traces.n,
+                               .n_profiles = (uint32_t)selection->profiles.n };
+    *ret_ids = ids->n_spans || ids->n_traces || ids->n_profiles ? ids : NULL;
+    return 0;
+}
+
 int ask_begin(struct ask *ask, struct ask_question *question, struct command_context *context,
               const struct ask_config *config, const struct ask_selection *selection, struct error *err)
 {
+    const struct store_ids *ids;
     int64_t from_ns, until_ns;
 
-    if (ask_open(ask, context, config, err) < 0 || read_range(ask, selection, &from_ns, &until_ns, err) < 0)
+    if (read_all_ids(selection, context->arena, &ids, err) < 0 || ask_open(ask, context, config, err) < 0 ||
+        read_range(ask, selection, &from_ns, &until_ns, err) < 0 ||
+        ask_resolve(ask, context->arguments.items[0], selection->type, from_ns, until_ns, question, err) < 0)
         return -1;
-    return ask_resolve(ask, context->arguments.items[0], selection->type, from_ns, until_ns, question, err);
+    question->query.ids = ids;
+    return 0;
 }
 
 /* --- answers --- */
@@ -270,9 +323,14 @@ int ask_tell_empty(const struct ask *ask, const struct ask_question *question, s
     char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
     struct span span;
 
-    command_note(ask->context, "no profile of %.*s begins from %s until %s", SLICE_ARG(question->text),
+    command_note(ask->context, "no profile of %.*s%s begins from %s until %s", SLICE_ARG(question->text),
+                 question->query.ids ? " with these ids" : "",
                  clock_format(question->query.from_ns, CLOCK_ZONE_UTC, 0, from),
                  clock_format(question->query.until_ns, CLOCK_ZONE_UTC, 0, until));
+    if (question->query.ids) {
+        command_note(ask->context, "a range that is too short may be why: --from and --until widen it");
+        return 0;
+    }
     if (find_span(ask, question->query.selector, &span, err) < 0)
         return -1;
     if (span.first_ns > span.last_ns)

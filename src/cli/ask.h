@@ -24,12 +24,13 @@ extern const struct option_spec ask_options[ASK_OPTIONS_N];
     { .title = "Asking", .specs = ask_options, .n = ASK_OPTIONS_N, .offset = offsetof(struct config_struct, member) }, \
         STORAGE_GROUP(config_struct, member.store)
 
-/* What of it: a type apart from the query, and a range of time. */
+/* What of it: a type apart from the query, a range of time, and ids. */
 struct ask_selection {
     const char *type;
     const char *from, *until;
+    struct option_list spans, traces, profiles;
 };
-#define ASK_SELECTION_OPTIONS_N 3
+#define ASK_SELECTION_OPTIONS_N 6
 extern const struct option_spec ask_selection_options[ASK_SELECTION_OPTIONS_N];
 #define ASK_SELECTION_GROUP(config_struct, member)                                                                     \
     {                                                                                                                  \
@@ -66,7 +67,7 @@ MUST_CHECK int ask_resolve(const struct ask *ask, const char *text, const char *
                            struct ask_question *ret_question, struct error *err);
 void ask_question_done(struct ask_question *question);
 
-/* The beginning of a command with one query, its first argument: ask_open, the range of the options, ask_resolve. Both
+/* The beginning of a command with one query, its first argument: ask_open, the range and ids of the options, ask_resolve. Both
  * structs are zeroed, and are to be closed and done whatever comes of it. Errors: likewise, ERR_USAGE naming the option. */
 MUST_CHECK int ask_begin(struct ask *ask, struct ask_question *question, struct command_context *context,
                          const struct ask_config *config, const struct ask_selection *selection, struct error *err);

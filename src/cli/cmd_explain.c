@@ -41,7 +41,7 @@ static void print_reads(const struct store_reads *reads, struct buffer *out)
     } sources[] = {
         { reads->n_hours, "roll-ups of an hour" }, { reads->n_slots, "roll-ups of five minutes" },
         { reads->n_series, "sums of a series" },   { reads->n_rows, "single profiles" },
-        { reads->n_parts, "lists of windows" },
+        { reads->n_parts, "lists of windows" },    { reads->n_spans, "values of the span index" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(sources); i++)
@@ -89,6 +89,7 @@ static void json_reads(const struct store_reads *reads, struct json *json)
     json_count(json, "series_sums", reads->n_series);
     json_count(json, "rows", reads->n_rows);
     json_count(json, "windows", reads->n_parts);
+    json_count(json, "span_index_values", reads->n_spans);
     json_count(json, "bytes", reads->n_bytes);
     json_object_end(json);
 }
@@ -170,7 +171,9 @@ const struct command cmd_explain = {
         "Roll-ups, which hold the sums of a service over an hour or five minutes, are the cheapest to read. The sums "
         "of "
         "single series are read where a query asks for some instances of a service only, and single profiles at the "
-        "ragged ends of a range and where labels of samples decide. Of levels, the windows are read first.",
+        "ragged ends of a range and where labels of samples decide. Of levels, the windows are read first. Where spans "
+        "are "
+        "asked for, the span index of each hour says which series may have them.",
     .config_bytes = sizeof(struct explain_config),
     .options = { OPTION_GROUP("Options", explain_options), ASK_SELECTION_GROUP(explain_config, selection),
                  ASK_GROUPS(explain_config, ask) },

@@ -239,6 +239,8 @@ const struct command cmd_query = {
         "there is any, and what was chosen is told on standard error.\n\n"
         "CPU time, allocations and other flows are added up. Levels, like memory in use, are averaged over the range "
         "and added up over the instances; --pyroscope-sums adds them up over time as well.\n\n"
+        "--span-id, --trace-id and --profile-id take single spans, traces and profiles, within the query and the range "
+        "of time. Each kind narrows further; of several ids of a kind any will do.\n\n"
         "If nothing matches, standard error says what there is, and the exit status is 0.",
     .config_bytes = sizeof(struct query_config),
     .options = { OPTION_GROUP("Options", query_options), ASK_SELECTION_GROUP(query_config, selection),
@@ -250,6 +252,7 @@ const struct command cmd_query = {
                     "Who allocated in one version since yesterday." },
                   { "hearth query checkout --focus 'json::' --cum",
                     "The largest by total, in samples that pass through JSON code." },
+                  { "hearth query '{}' --type cpu --span-id 00f067aa0ba902b7", "What one span spent its CPU time on." },
                   { "hearth query '{zone=~\"eu-.*\"}' --type cpu --until 2026-11-15T11:00:00Z -o cpu.pb.gz",
                     "An hour of several services as a file for other tools." } },
     .run = run,

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
+#include "cli/showexemplars.h"
 #include "cli/sparkline.h"
 #include "cli/table.h"
 #include "profile/unit.h"
@@ -19,6 +20,7 @@ struct timeseries_config {
     int64_t step_ns; /* 0 = by the range */
     unsigned kind;   /* enum timeseries_kind */
     uint64_t top;
+    struct showexemplars_config exemplars;
     bool is_json, is_csv;
 };
 
@@ -159,6 +161,7 @@ struct lines {
     const struct slice *by;
     uint32_t n_by;
     struct sparkline_options line;
+    struct showexemplars exemplars; /* without exemplars where none are asked for */
 };
 
 static int print_row(const struct lines *lines, const struct timeseries_group *group, struct table *table,
@@ -244,6 +247,8 @@ static int print_text(struct lines *lines, const struct ask_question *question, 
     if (lines->series->n_left_out)
         buffer_printf(out, "%u more group%s; --top 0 shows all\n", lines->series->n_left_out,
                       lines->series->n_left_out == 1 ? "" : "s");
+    if (lines->exemplars.exemplars)
+        return showexemplars_print(&lines->exemplars, lines->context, out, err);
     return 0;
 }
 
@@ -270,6 +275,10 @@ static void json_group(struct json *json, const struct lines *lines, const struc
             json_null(json);
     }
     json_array_end(json);
+    if (lines->exemplars.exemplars) {
+        json_key(json, "exemplars");
+        showexemplars_json(&lines->exemplars, group, json);
+    }
     json_object_end(json);
 }
 
@@ -363,6 +372,29 @@ static int show(struct lines *lines, const struct ask_question *question, const 
     return view_finish(lines->context, &out, result, err);
 }
 
+/* Fills in the exemplars of the series, if they are asked for; whoever owns `*ret_exemplars` frees them. */
+static int find_exemplars(const struct ask *ask, const struct ask_question *question, struct lines *lines,
+                          struct exemplars **ret_exemplars, struct error *err)
+{
+    const struct showexemplars_config *config = &((const struct timeseries_config *)ask->context->config)->exemplars;
+    struct exemplars_options options = { .kind = (enum exemplars_kind)config->kind,
+                                         .step_ns = lines->series->step_ns,
+                                         .by = lines->by,
+                                         .n_by = lines->n_by,
+                                         .n_per_point = (uint32_t)config->n };
+    struct slice type;
+    struct query_facts facts;
+
+    if (!config->n)
+        return 0;
+    lines->exemplars = (struct showexemplars){ .config = config, .series = lines->series, .n_by = lines->n_by };
+    ask_type_parts(question, &type, &lines->exemplars.unit);
+    if (exemplars_new(ask->engine, &question->query, &options, ret_exemplars, &facts, err) < 0)
+        return ask_failed(ask, err);
+    lines->exemplars.exemplars = *ret_exemplars;
+    return 0;
+}
+
 static int answer(const struct ask *ask, const struct ask_question *question, struct error *err)
 {
     const struct timeseries_config *config = ask->context->config;
@@ -372,6 +404,7 @@ static int answer(const struct ask *ask, const struct ask_question *question, st
                                           .step_ns = config->step_ns,
                                           .top = (uint32_t)config->top };
     AUTO(timeseries_freep) struct timeseries *series = NULL;
+    AUTO(exemplars_freep) struct exemplars *exemplars = NULL;
     struct query_facts facts;
     struct slice *by = NULL;
 
@@ -386,6 +419,8 @@ static int answer(const struct ask *ask, const struct ask_question *question, st
     if (series->n_groups == 0 && ask_tell_empty(ask, question, err) < 0)
         return -1;
     lines.series = series;
+    if (find_exemplars(ask, question, &lines, &exemplars, err) < 0)
+        return -1;
     return show(&lines, question, &facts, err);
 }
 
@@ -397,6 +432,8 @@ static int run(struct command_context *context, struct error *err)
 
     if (config->is_json && config->is_csv)
         return error_set(err, ERR_USAGE, "--json and --csv are two ways of writing the same; give one of them");
+    if (config->exemplars.n && config->is_csv)
+        return error_set(err, ERR_USAGE, "--csv has a line for each point and no place for --exemplars; use --json");
     if (ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0)
         return -1;
     return answer(&ask, &question, err);
@@ -411,15 +448,20 @@ const struct command cmd_timeseries = {
         "to "
         "its largest value. Points without profiles are blank.\n\n"
         "A point covers the profiles whose windows began in its time. Flows, like CPU time, are added up in it; of "
-        "levels, like memory in use, it has what each series reports on average, added up over the series.",
+        "levels, like memory in use, it has what each series reports on average, added up over the series.\n\n"
+        "With --exemplars single profiles, or spans, are shown that have the largest values; 'hearth query' takes "
+        "their "
+        "ids.",
     .config_bytes = sizeof(struct timeseries_config),
     .options = { OPTION_GROUP("Options", timeseries_options), ASK_SELECTION_GROUP(timeseries_config, selection),
-                 ASK_GROUPS(timeseries_config, ask) },
+                 SHOWEXEMPLARS_GROUP(timeseries_config, exemplars), ASK_GROUPS(timeseries_config, ask) },
     .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "The query, as for 'hearth query'." } },
     .examples = { { "hearth timeseries '{}' --type cpu --kind cores --by service_name --step 1m",
                     "How many cores each service kept busy in the last hour." },
                   { "hearth timeseries checkout.inuse_space --by version,zone --from now-1d",
                     "Memory in use since yesterday, by version and zone." },
+                  { "hearth timeseries checkout --exemplars 3 --exemplar-kind span",
+                    "The three spans that cost most, by what single profiles have of them." },
                   { "hearth timeseries checkout --csv", "The points for a spreadsheet." } },
     .run = run,
 };

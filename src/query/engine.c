@@ -150,9 +150,20 @@ static int guard_row(void *context, const struct seriesinfo *series, const struc
                                                  : guarded->row_sink.row(guarded->row_sink.context, series, row, err);
 }
 
+static int check_reading(void *context, struct error *err)
+{
+    return engine_check(context, err);
+}
+
 static struct store_query query_of(const struct query *query, int64_t from_ns, int64_t until_ns)
 {
-    return (struct store_query){ query->tenant, query->selector, from_ns, until_ns };
+    return (struct store_query){ .tenant = query->tenant,
+                                 .selector = query->selector,
+                                 .from_ns = from_ns,
+                                 .until_ns = until_ns,
+                                 .ids = query->ids,
+                                 .check = check_reading,
+                                 .check_context = (void *)query };
 }
 
 static int read_sums(struct engine *engine, const struct query *query, int64_t from_ns, int64_t until_ns,
@@ -287,6 +298,7 @@ static void add_reads(struct store_reads *into, const struct store_reads *reads)
     into->n_series += reads->n_series;
     into->n_rows += reads->n_rows;
     into->n_parts += reads->n_parts;
+    into->n_spans += reads->n_spans;
     into->n_bytes += reads->n_bytes;
 }
 

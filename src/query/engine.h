@@ -37,6 +37,7 @@ struct query {
     struct slice type;               /* full profile type */
     const struct selector *selector; /* NULL = everything; its own profile type is `type` or none */
     int64_t from_ns, until_ns;
+    const struct store_ids *ids;     /* of spans, traces or profiles; NULL = whatever they are */
     bool sums_levels;                /* E2 */
     int64_t deadline_mono_ns;        /* 0 = none */
     const atomic_bool *is_cancelled; /* NULL = never */

@@ -51,10 +51,11 @@ static void check_order(const struct flame *flame)
 
 /* --- a story: profiles by chance, and a plain list of what they hold --- */
 
-enum { N_SERVICES = 3, N_INSTANCES = 3, N_PATHS = 14, MAX_TEXT = 2048 };
+enum { N_SERVICES = 3, N_INSTANCES = 3, N_PATHS = 14, N_SPANS = 20, MAX_TEXT = 2048 };
 
 struct record {
     uint32_t profile, service, instance, thread, path; /* thread 0 = none */
+    uint32_t span;                                     /* the first byte of its id, and of the trace's; 0 = none */
     int64_t start_ns, value, count;
 };
 
@@ -109,7 +110,7 @@ static void write_one(struct story *story)
     snprintf(labels, sizeof(labels), "instance=i%u", base.instance);
     for (uint32_t i = 0; i < n; i++) {
         struct record *record = VEC_PUSH(&story->records, 1 << 20, &err);
-        char thread[32] = "";
+        char thread[32] = "", link[16] = "";
 
         CHECK(record);
         *record = base;
@@ -120,8 +121,11 @@ static void write_one(struct story *story)
         record->value = (story->has_negative && below(story, 3) == 0 ? -1 : 1) * record->count * 10000000;
         if (record->thread)
             snprintf(thread, sizeof(thread), " {thread=t%u}", record->thread);
-        snprintf(samples + strlen(samples), sizeof(samples) - strlen(samples), "%s%s %lld %lld%s", i ? "|" : "",
-                 paths[record->path], (long long)record->count, (long long)record->value, thread);
+        record->span = below(story, 3) ? 0 : 1 + below(story, N_SPANS);
+        if (record->span)
+            snprintf(link, sizeof(link), " @%02x-%02x", record->span % 2, record->span);
+        snprintf(samples + strlen(samples), sizeof(samples) - strlen(samples), "%s%s %lld %lld%s%s", i ? "|" : "",
+                 paths[record->path], (long long)record->count, (long long)record->value, thread, link);
     }
     CHECK_EQ(store_sample_write_as(story->sample, NULL, &profile, 1).n_written, 1);
 }
@@ -130,19 +134,23 @@ static void write_one(struct story *story)
 
 struct asked {
     uint32_t service, instance, thread; /* UINT32_MAX = any */
+    uint32_t span;                      /* 0 = any */
     int64_t from_ns, until_ns;
     char selector[128];
+    uint8_t span_id[1][8];
+    struct store_ids ids; /* query_of fills it in */
 };
 
 static struct asked choose(struct story *story)
 {
-    struct asked asked = { UINT32_MAX, UINT32_MAX, UINT32_MAX, 0, 0, "{}" };
+    struct asked asked = { .service = UINT32_MAX, .instance = UINT32_MAX, .thread = UINT32_MAX, .selector = "{}" };
     int64_t length_s = below(story, 3) ? (int64_t)below(story, 6 * 3600) : 3600 * (int64_t)(1 + below(story, 30));
 
     asked.until_ns = story->now_ns + 1 - (int64_t)below(story, 4 * 3600) * CLOCK_NS_PER_SECOND;
     if (below(story, 2))
         asked.until_ns -= asked.until_ns % ((int64_t)3600 * CLOCK_NS_PER_SECOND);
     asked.from_ns = asked.until_ns - length_s * CLOCK_NS_PER_SECOND;
+    asked.span = below(story, 4) ? 0 : 1 + below(story, N_SPANS);
     switch (below(story, 5)) {
     case 0:
         asked.service = below(story, N_SERVICES);
@@ -166,7 +174,8 @@ static bool matches(const struct asked *asked, const struct record *record)
     return record->start_ns >= asked->from_ns && record->start_ns < asked->until_ns &&
            (asked->service == UINT32_MAX || asked->service == record->service) &&
            (asked->instance == UINT32_MAX || asked->instance == record->instance) &&
-           (asked->thread == UINT32_MAX || asked->thread == record->thread);
+           (asked->thread == UINT32_MAX || asked->thread == record->thread) &&
+           (!asked->span || asked->span == record->span);
 }
 
 static void list_profile(const struct story *story, const struct asked *asked, struct batch *batch)
@@ -188,16 +197,19 @@ static void list_profile(const struct story *story, const struct asked *asked, s
     CHECK_OK(builder_finish(b, batch, &err), &err);
 }
 
-static struct query query_of(const struct story *story, const struct asked *asked, struct selector **selector)
+static struct query query_of(const struct story *story, struct asked *asked, struct selector **selector)
 {
     struct error err;
 
     CHECK_OK(selector_new(slice_from(asked->selector), selector, &err), &err);
+    asked->span_id[0][0] = (uint8_t)asked->span;
+    asked->ids = (struct store_ids){ .spans = asked->span_id, .n_spans = 1 };
     return (struct query){ .type = story->is_level ? SLICE("memory:inuse_space:bytes:inuse_space:bytes")
                                                    : SLICE("process_cpu:cpu:nanoseconds:cpu:nanoseconds"),
                            .selector = *selector,
                            .from_ns = asked->from_ns,
-                           .until_ns = asked->until_ns };
+                           .until_ns = asked->until_ns,
+                           .ids = asked->span ? &asked->ids : NULL };
 }
 
 static uint32_t follow(const struct flame *from, uint32_t node, const struct flame *to)
@@ -436,6 +448,45 @@ CONFORMANCE(engine_gives_up_when_it_must)
     query.deadline_mono_ns = 1;
     CHECK_ERROR(engine_flame(engine, &query, 0, &flame, &facts, &err), &err, ERR_TIMEOUT);
     CHECK_HAS(err.text, "ask for less");
+}
+
+/* What is read comes to nothing, so no sink is asked: the reading must ask by itself. */
+static void check_gives_up_early(struct store_sample *sample, const struct query *given)
+{
+    struct engine_options options = { .store = sample->store };
+    AUTO(engine_freep) struct engine *engine = NULL;
+    struct query query = *given;
+    atomic_bool is_cancelled = false;
+    struct query_facts facts;
+    struct flame *flame;
+    struct error err;
+
+    CHECK_OK(engine_new(&options, &engine, &err), &err);
+    query.is_cancelled = &is_cancelled;
+    CHECK_OK(engine_flame(engine, &query, 0, &flame, &facts, &err), &err);
+    CHECK_EQ(facts.n_rows, 0);
+    flame_free(flame);
+    is_cancelled = true;
+    CHECK_ERROR(engine_flame(engine, &query, 0, &flame, &facts, &err), &err, ERR_CANCELLED);
+}
+
+CONFORMANCE(engine_gives_up_where_nothing_is_found)
+{
+    static const uint8_t trace[1][16] = { { 0xee } };
+    struct store_ids ids = { .traces = trace, .n_traces = 1 };
+    AUTO(selector_freep) struct selector *selector = NULL;
+    struct query by_trace = ask_all(sample), by_label = ask_all(sample);
+    struct error err;
+
+    STORE_SAMPLE_WRITE(sample, { .at = "15T11:00", .service = "api", .samples = "main 1 10000000 {thread=t1} @aa-01" });
+    CHECK_OK(selector_new(SLICE("{thread=\"t2\"}"), &selector, &err), &err);
+    by_trace.ids = &ids;
+    by_label.selector = selector;
+    check_gives_up_early(sample, &by_trace);
+    check_gives_up_early(sample, &by_label);
+    store_sample_pass(sample, 4);
+    check_gives_up_early(sample, &by_trace);
+    check_gives_up_early(sample, &by_label);
 }
 
 struct asking {

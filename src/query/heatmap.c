@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "block/rowid.h"
 #include "query/engine_internal.h"
 #include "query/points.h"
 #include "query/querycolumns.h"
@@ -19,11 +20,19 @@ struct spread {
     double min_positive; /* 0 = none */
 };
 
+/* What is counted: a profile, or what it has of one span. */
+struct heat {
+    int64_t start_ns, duration_ns, total;
+    uint32_t sequence;
+    const struct link *link; /* NULL = none */
+};
+
 struct drawing {
     const struct query *query;
     struct heatmap *map;
     struct query_facts *facts;
     size_t max_bytes;
+    bool is_of_spans;
     struct spread plain, per_second;
     struct hash128 group; /* of the series that came last, and its column */
     bool has_group;
@@ -31,6 +40,9 @@ struct drawing {
     struct hash_set seen; /* series of exemplars, by place */
     VEC(struct slice) series;
     struct buffer text;
+    /* What is done with each value: measure_one, then count_one. */
+    int (*visit)(struct drawing *drawing, const struct seriesinfo *series, const struct heat *heat, struct error *err);
+    struct arena arena; /* of one row */
 };
 
 /* --- values --- */
@@ -50,11 +62,83 @@ static int find_column(struct drawing *drawing, const struct seriesinfo *series,
     return 0;
 }
 
-static double value_of(const struct drawing *drawing, const struct windows *windows, uint32_t row, bool is_per_second)
+static double value_of(const struct heat *heat, bool is_per_second)
 {
-    double total = (double)windows->totals[(size_t)drawing->column * windows->n_rows + row];
+    double total = (double)heat->total;
 
-    return is_per_second ? total / ((double)windows->durations_ns[row] / (double)CLOCK_NS_PER_SECOND) : total;
+    return is_per_second ? total / ((double)heat->duration_ns / (double)CLOCK_NS_PER_SECOND) : total;
+}
+
+static int visit_windows(void *context, const struct seriesinfo *series, const struct windows *windows,
+                         struct error *err)
+{
+    struct drawing *drawing = context;
+
+    if (find_column(drawing, series, err) < 0)
+        return -1;
+    for (uint32_t i = 0; drawing->column != QUERYCOLUMNS_NONE && i < windows->n_rows; i++) {
+        struct heat heat = { .start_ns = windows->starts_ns[i],
+                             .duration_ns = windows->durations_ns[i],
+                             .total = windows->totals[(size_t)drawing->column * windows->n_rows + i],
+                             .sequence = windows->sequences ? windows->sequences[i] : 0 };
+
+        if (drawing->visit(drawing, series, &heat, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The spans of a row; every sample has one. */
+static int visit_row(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
+{
+    struct drawing *drawing = context;
+    struct heat heat = { .start_ns = row->start_ns, .duration_ns = row->duration_ns, .sequence = row->sequence };
+    uint64_t n_saturated = 0;
+    int64_t *sums;
+    bool *is_there;
+
+    arena_reset(&drawing->arena);
+    if (find_column(drawing, series, err) < 0)
+        return -1;
+    if (drawing->column == QUERYCOLUMNS_NONE)
+        return 0;
+    sums = arena_alloc_zero(&drawing->arena, row->n_links * sizeof(*sums), err);
+    is_there = sums ? arena_alloc_zero(&drawing->arena, row->n_links * sizeof(*is_there), err) : NULL;
+    if (!is_there)
+        return -1;
+    drawing->facts->reads.n_rows++;
+    for (uint32_t i = 0; i < row->n_samples; i++) {
+        uint32_t link = row->links[i] - 1;
+
+        sums[link] = value_add(sums[link], row->values[(size_t)drawing->column * row->stride + i], &n_saturated);
+        is_there[link] = true;
+    }
+    for (uint32_t i = 0; i < row->n_links; i++) {
+        heat.total = sums[i];
+        heat.link = &row->link_table[i];
+        if (is_there[i] && drawing->visit(drawing, series, &heat, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int ignore_names(void *context, struct names *names, struct error *err)
+{
+    return 0;
+}
+
+/* Gives each value to `visit`. `is_brief`: it needs no sequences. */
+static int visit_all(struct drawing *drawing, struct engine *engine, bool is_brief, struct error *err)
+{
+    struct query query = *drawing->query;
+    struct store_ids ids = query.ids ? *query.ids : (struct store_ids){ 0 };
+
+    if (!drawing->is_of_spans)
+        return engine_read_windows(engine, &query, &(struct store_window_sink){ drawing, visit_windows, is_brief },
+                                   &drawing->facts->reads, err);
+    ids.is_of_span = true;
+    query.ids = &ids;
+    return engine_read_rows(engine, &query, &(struct store_sink){ drawing, ignore_names, visit_row }, err);
 }
 
 static void widen(struct spread *spread, double value)
@@ -68,17 +152,12 @@ static void widen(struct spread *spread, double value)
 }
 
 /* The first reading. */
-static int measure(void *context, const struct seriesinfo *series, const struct windows *windows, struct error *err)
+static int measure_one(struct drawing *drawing, const struct seriesinfo *series, const struct heat *heat,
+                       struct error *err)
 {
-    struct drawing *drawing = context;
+    bool is_per_second = !drawing->facts->is_level && heat->duration_ns > 0;
 
-    if (find_column(drawing, series, err) < 0)
-        return -1;
-    for (uint32_t i = 0; drawing->column != QUERYCOLUMNS_NONE && i < windows->n_rows; i++) {
-        bool is_per_second = !drawing->facts->is_level && windows->durations_ns[i] > 0;
-
-        widen(is_per_second ? &drawing->per_second : &drawing->plain, value_of(drawing, windows, i, is_per_second));
-    }
+    widen(is_per_second ? &drawing->per_second : &drawing->plain, value_of(heat, is_per_second));
     return 0;
 }
 
@@ -205,50 +284,56 @@ static int name_series(struct drawing *drawing, const struct seriesinfo *series,
     return slot->ptr ? 0 : -1;
 }
 
-static bool is_better(const struct heatmap_exemplar *exemplar, int64_t start_ns, double value)
+static bool is_better(const struct heatmap_exemplar *a, const struct heatmap_exemplar *b)
 {
-    return value != exemplar->value ? value > exemplar->value : start_ns < exemplar->start_ns;
+    int order;
+
+    if (a->value != b->value)
+        return a->value > b->value;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns;
+    order = memcmp(a->profile_id, b->profile_id, sizeof(a->profile_id));
+    if (!order)
+        order = memcmp(a->link.span_id, b->link.span_id, sizeof(a->link.span_id));
+    return order ? order < 0 : memcmp(a->link.trace_id, b->link.trace_id, sizeof(a->link.trace_id)) < 0;
 }
 
-static int count_row(struct drawing *drawing, const struct seriesinfo *series, int64_t start_ns, double value,
-                     uint32_t *place, struct error *err)
+/* Counts a value in its cell. */
+static int count_value(struct drawing *drawing, const struct seriesinfo *series, const struct heat *heat, double value,
+                       struct error *err)
 {
     struct heatmap *map = drawing->map;
-    uint64_t point = points_offset(drawing->query, start_ns) / (uint64_t)map->step_ns;
+    uint64_t point = points_offset(drawing->query, heat->start_ns) / (uint64_t)map->step_ns;
     size_t cell = point * map->n_buckets + bucket_of(map, value);
+    struct heatmap_exemplar exemplar = { .start_ns = heat->start_ns, .value = value };
+    struct rowid row = { rowid_hour(heat->start_ns), series->id, heat->sequence };
 
-    if (!map->counts[cell] || is_better(&map->exemplars[cell], start_ns, value)) {
-        if (*place == UINT32_MAX && name_series(drawing, series, place, err) < 0)
+    if (heat->link)
+        exemplar.link = *heat->link;
+    rowid_encode(&row, exemplar.profile_id);
+    if (!map->counts[cell]++ || is_better(&exemplar, &map->exemplars[cell])) {
+        if (name_series(drawing, series, &exemplar.series, err) < 0)
             return -1;
-        map->exemplars[cell] = (struct heatmap_exemplar){ start_ns, value, *place };
+        map->exemplars[cell] = exemplar;
     }
-    map->counts[cell]++;
     return 0;
 }
 
 /* The second reading. */
-static int count(void *context, const struct seriesinfo *series, const struct windows *windows, struct error *err)
+static int count_one(struct drawing *drawing, const struct seriesinfo *series, const struct heat *heat,
+                     struct error *err)
 {
-    struct drawing *drawing = context;
-    bool is_per_second = drawing->map->is_per_second;
     struct query_facts *facts = drawing->facts;
-    uint32_t place = UINT32_MAX;
+    bool is_per_second = drawing->map->is_per_second;
+    uint64_t n_saturated = 0;
 
-    if (find_column(drawing, series, err) < 0)
-        return -1;
-    for (uint32_t i = 0; drawing->column != QUERYCOLUMNS_NONE && i < windows->n_rows; i++) {
-        int64_t duration_ns = windows->durations_ns[i];
-
-        facts->n_rows++;
-        if (__builtin_add_overflow(facts->duration_ns, duration_ns, &facts->duration_ns))
-            facts->duration_ns = duration_ns < 0 ? INT64_MIN : INT64_MAX;
-        if (is_per_second && duration_ns <= 0)
-            drawing->map->n_left_out++;
-        else if (count_row(drawing, series, windows->starts_ns[i], value_of(drawing, windows, i, is_per_second), &place,
-                           err) < 0)
-            return -1;
+    facts->n_rows++;
+    facts->duration_ns = value_add(facts->duration_ns, heat->duration_ns, &n_saturated);
+    if (is_per_second && heat->duration_ns <= 0) {
+        drawing->map->n_left_out++;
+        return 0;
     }
-    return 0;
+    return count_value(drawing, series, heat, value_of(heat, is_per_second), err);
 }
 
 static int make_cells(struct drawing *drawing, struct error *err)
@@ -287,21 +372,17 @@ static int finish(struct drawing *drawing, struct error *err)
 static int draw(struct engine *engine, struct drawing *drawing, const struct heatmap_options *options,
                 struct error *err)
 {
-    struct store_reads *reads = &drawing->facts->reads;
     int64_t begun_ns = clock_mono_ns();
 
     drawing->map->borders = ARENA_ARRAY(&drawing->map->arena, double, HEATMAP_MAX_BUCKETS + 1, err);
     if (!drawing->map->borders)
         return -1;
-    if (drawing->map->n_points &&
-        engine_read_windows(engine, drawing->query, &(struct store_window_sink){ drawing, measure, true }, reads, err) <
-            0)
+    drawing->visit = measure_one;
+    if (drawing->map->n_points && visit_all(drawing, engine, true, err) < 0)
         return -1;
     draw_borders(drawing, options);
-    if (make_cells(drawing, err) < 0 ||
-        (drawing->map->n_buckets &&
-         engine_read_windows(engine, drawing->query, &(struct store_window_sink){ drawing, count, true }, reads, err) <
-             0))
+    drawing->visit = count_one;
+    if (make_cells(drawing, err) < 0 || (drawing->map->n_buckets && visit_all(drawing, engine, false, err) < 0))
         return -1;
     drawing->facts->read_ns = clock_mono_ns() - begun_ns;
     return finish(drawing, err);
@@ -312,7 +393,11 @@ int heatmap_new(struct engine *engine, const struct query *query, const struct h
 {
     AUTO(heatmap_freep) struct heatmap *map = MEMORY_NEW(struct heatmap, err);
     struct query_facts facts = { .is_level = engine_is_level(query->type) };
-    struct drawing drawing = { .query = query, .map = map, .facts = &facts, .max_bytes = engine_query_bytes(engine) };
+    struct drawing drawing = { .query = query,
+                               .map = map,
+                               .facts = &facts,
+                               .max_bytes = engine_query_bytes(engine),
+                               .is_of_spans = options->kind == HEATMAP_SPANS };
     int result;
 
     if (!map)
@@ -324,10 +409,12 @@ int heatmap_new(struct engine *engine, const struct query *query, const struct h
         return -1;
     hash_set_init(&drawing.seen, 0);
     buffer_init(&drawing.text, 0);
+    arena_init(&drawing.arena, 0);
     result = draw(engine, &drawing, options, err);
     hash_set_done(&drawing.seen);
     VEC_DONE(&drawing.series);
     buffer_done(&drawing.text);
+    arena_done(&drawing.arena);
     engine_leave(engine, false);
     if (result < 0)
         return -1;

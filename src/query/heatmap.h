@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How the values of single profiles are spread, over time: columns are points of time, cells count profiles.
+/* How the values of single profiles, or of spans in them, are spread over time: columns are points of time, cells count.
  *
  * H1  The value of a profile is its total per second of its duration. For levels it is the plain total, and so it is where
  *     no profile of the answer has a duration; flows without one beside others that have it are left out and counted.
@@ -8,9 +8,12 @@
  *     while the answer is made and lies outside. Linear borders are multiples of 1, 2 or 5 times a power of ten. Those of
  *     log2 are powers of two, or 2, 4 or 8 equal ratios between them; what is smaller than the least of them, zero
  *     included, has a bucket in front.
- * H4  The exemplar of a cell is the profile with the largest value in it, of equal ones the earliest.
+ * H4  The exemplar of a cell is the profile with the largest value in it, of equal ones the earliest, then as X4 of
+ *     exemplars.h.
+ * H5  Of spans, what a profile has of one span is what is counted, per second of the profile's duration; n_rows of
+ *     query_facts counts these.
  *
- * Windows are read twice: for the borders, then to count. So counts are exact, and memory is that of the cells. Keeping the
+ * Windows (of spans, rows) are read twice: for the borders, then to count. So counts are exact, and memory is that of the cells. Keeping the
  * values would take memory for every row; a sketch of them has borders of its own, which are not those that people read. */
 #pragma once
 
@@ -24,17 +27,22 @@ enum heatmap_scale {
     HEATMAP_LOG2, /* linear if nothing is above zero */
 };
 
+enum heatmap_kind { HEATMAP_PROFILES, HEATMAP_SPANS };
+
 struct heatmap_options {
+    enum heatmap_kind kind;
     int64_t step_ns;    /* more than 0; at most TIMESERIES_MAX_POINTS points, else ERR_LIMIT */
     uint32_t n_buckets; /* at most so many; 0 = 30, at most HEATMAP_MAX_BUCKETS */
     enum heatmap_scale scale;
 };
 
-/* A profile to look at. */
+/* A profile to look at, or a span. */
 struct heatmap_exemplar {
     int64_t start_ns;
     double value;
-    uint32_t series; /* place in heatmap.series */
+    uint32_t series;        /* place in heatmap.series */
+    uint8_t profile_id[16]; /* of rowid.h */
+    struct link link;       /* zeros = none; so of profiles */
 };
 
 struct heatmap {

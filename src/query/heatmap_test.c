@@ -14,8 +14,14 @@ struct plain_row {
     double value;
 };
 
-/* The rows that match, with what matches of their values; returns how many there are. */
-static size_t plain_rows(const struct query_story *story, const struct query_story_asked *asked, struct plain_row *rows)
+static bool is_same(const struct query_story_record *a, const struct query_story_record *b, enum heatmap_kind kind)
+{
+    return query_story_is_same_row(a, b) && (kind == HEATMAP_PROFILES || (a->span == b->span && a->trace == b->trace));
+}
+
+/* The rows that match, or their spans, with what matches of their values; returns how many there are. */
+static size_t plain_rows(const struct query_story *story, const struct query_story_asked *asked, enum heatmap_kind kind,
+                         struct plain_row *rows)
 {
     const struct query_story_record *records = story->records.items;
     size_t n = 0;
@@ -23,10 +29,10 @@ static size_t plain_rows(const struct query_story *story, const struct query_sto
     for (size_t i = 0; i < story->records.n; i++) {
         size_t place = n;
 
-        if (!query_story_matches(asked, &records[i]))
+        if (!query_story_matches(asked, &records[i]) || (kind == HEATMAP_SPANS && !records[i].span))
             continue;
         for (size_t j = n; j-- > 0 && rows[j].record->profile == records[i].profile;)
-            if (query_story_is_same_row(rows[j].record, &records[i]))
+            if (is_same(rows[j].record, &records[i], kind))
                 place = j;
         if (place == n)
             rows[n++] = (struct plain_row){ &records[i], 0 };
@@ -82,14 +88,41 @@ static void check_cell(const struct heatmap *map, uint32_t point, uint32_t bucke
     CHECK(is_found);
 }
 
+/* Asked for again by its ids, an exemplar is one profile, or one span of it, and has its value. */
+static void check_again(struct query_story *story, const struct query *asked, const struct heatmap_options *options,
+                        const struct heatmap_exemplar *exemplar)
+{
+    struct store_ids ids = asked->ids ? *asked->ids : (struct store_ids){ 0 };
+    struct heatmap_options again = { .kind = options->kind, .step_ns = options->step_ns };
+    AUTO(heatmap_freep) struct heatmap *map = NULL;
+    struct query query = *asked;
+    struct query_facts facts;
+    struct error err;
+
+    ids.profiles = &exemplar->profile_id;
+    ids.n_profiles = 1;
+    if (options->kind == HEATMAP_SPANS) {
+        ids.spans = &exemplar->link.span_id;
+        ids.traces = &exemplar->link.trace_id;
+        ids.n_spans = ids.n_traces = 1;
+    }
+    query.ids = &ids;
+    CHECK_OK(heatmap_new(story->engine, &query, &again, &map, &facts, &err), &err);
+    CHECK_EQ(facts.n_rows, 1);
+    for (size_t i = 0; i < (size_t)map->n_points * map->n_buckets; i++)
+        if (map->counts[i])
+            CHECK_NEAR(map->exemplars[i].value, exemplar->value, 0);
+}
+
 static void check_answer(struct query_story *story)
 {
     struct query_story_asked asked = query_story_choose(story);
     struct query query = query_story_query(story, &asked);
     struct plain_row *rows = calloc(story->records.n + 1, sizeof(*rows));
-    size_t n_rows = plain_rows(story, &asked, rows);
     AUTO(heatmap_freep) struct heatmap *map = NULL;
-    struct heatmap_options options = { .scale = (enum heatmap_scale)query_story_below(story, 3) };
+    struct heatmap_options options = { .scale = (enum heatmap_scale)query_story_below(story, 3),
+                                       .kind = (enum heatmap_kind)query_story_below(story, 2) };
+    size_t n_rows = plain_rows(story, &asked, options.kind, rows);
     struct query_facts facts;
     struct error err;
 
@@ -103,6 +136,8 @@ static void check_answer(struct query_story *story)
     for (uint32_t i = 0; i < map->n_points; i++)
         for (uint32_t j = 0; j < map->n_buckets; j++)
             check_cell(map, i, j, rows, n_rows, &asked);
+    if (map->n_buckets && map->counts[0])
+        check_again(story, &query, &options, &map->exemplars[0]);
     free(rows);
     query_story_done(&asked);
 }

@@ -3,7 +3,8 @@
  * list has every sample that should be there.
  *
  * Labels of series are service_name, instance, zone (not of instance 0) and route, which splits profiles; pid is one of
- * rows, thread one of samples. */
+ * rows, thread one of samples. Some samples have links to spans, some of these to a trace alone; every second profile has
+ * an id. */
 #pragma once
 
 #include "query/engine.h"
@@ -13,6 +14,7 @@ struct query_story_record {
     uint32_t tenant;
     uint32_t profile;                               /* counts up */
     uint32_t service, instance, pid, route, thread; /* pid, route, thread: 0 = none */
+    uint32_t trace, span;                           /* the first bytes of their ids; 0 = none */
     int64_t start_ns, duration_ns, value, count;
 };
 
@@ -72,6 +74,16 @@ static inline bool query_story_is_same_row(const struct query_story_record *a, c
     return a->profile == b->profile && a->route == b->route;
 }
 
+static inline void query_story_add_link(struct query_story *story, struct query_story_record *record, char *out,
+                                        size_t space)
+{
+    if (query_story_below(story, 2))
+        return;
+    record->trace = 1 + query_story_below(story, 3);
+    record->span = query_story_below(story, 5);
+    snprintf(out, space, " @%02x-%02x", record->trace, record->span);
+}
+
 static inline void query_story_add_sample(struct query_story *story, const struct query_story_record *base, char *out,
                                           size_t space)
 {
@@ -93,6 +105,7 @@ static inline void query_story_add_sample(struct query_story *story, const struc
                  record->route ? "route=" : "", query_story_label(record, 3).text);
     snprintf(out, space, "%s %lld %lld%s", stacks[query_story_below(story, ARRAY_LEN(stacks))],
              (long long)record->count, (long long)record->value, labels);
+    query_story_add_link(story, record, out + strlen(out), space - strlen(out));
 }
 
 static inline void query_story_write(struct query_story *story)
@@ -114,6 +127,7 @@ static inline void query_story_write(struct query_story *story)
     uint32_t n = query_story_below(story, 6);
     struct error err;
 
+    profile.id = base.profile % 2 ? base.profile : 0;
     base.start_ns = profile.start_ns = story->now_ns - late_ns;
     snprintf(service, sizeof(service), "s%u", base.service);
     snprintf(labels, sizeof(labels), "instance=i%u", base.instance);
@@ -147,7 +161,44 @@ struct query_story_asked {
     char value[32];
     int64_t from_ns, until_ns;
     struct selector *selector; /* query_story_done frees it */
+    /* What is asked of ids; of each kind one, or none. */
+    bool has_span, has_trace, has_profile, is_of_span;
+    uint8_t span[1][8], trace[1][16];
+    uint64_t profile[1][2];
+    struct store_ids ids;
 };
+
+static inline bool query_story_asks_ids(const struct query_story_asked *asked)
+{
+    return asked->has_span || asked->has_trace || asked->has_profile || asked->is_of_span;
+}
+
+/* The ids of one of the records, now and then. */
+static inline void query_story_choose_ids(struct query_story *story, struct query_story_asked *asked)
+{
+    const struct query_story_record *record;
+
+    if (!story->records.n || query_story_below(story, 3))
+        return;
+    record = &story->records.items[query_story_below(story, (uint32_t)story->records.n)];
+    asked->has_span = query_story_below(story, 3) == 0;
+    asked->has_trace = query_story_below(story, 3) == 0;
+    asked->has_profile = query_story_below(story, 4) == 0;
+    asked->is_of_span = query_story_below(story, 4) == 0;
+    asked->span[0][0] = (uint8_t)record->span;
+    asked->trace[0][0] = (uint8_t)record->trace;
+    asked->profile[0][0] = record->profile;
+}
+
+static inline bool query_story_has_ids(const struct query_story_asked *asked, const struct query_story_record *record)
+{
+    bool is_linked = record->trace || record->span;
+
+    return (!asked->has_span || (is_linked && record->span == asked->span[0][0])) &&
+           (!asked->has_trace || (is_linked && record->trace == asked->trace[0][0])) &&
+           (!asked->has_profile || (record->profile % 2 && record->profile == asked->profile[0][0])) &&
+           (!asked->is_of_span || record->span);
+}
 
 static inline struct query_story_asked query_story_choose(struct query_story *story)
 {
@@ -173,6 +224,7 @@ static inline struct query_story_asked query_story_choose(struct query_story *st
                  asked.value);
     }
     CHECK_OK(selector_new(slice_from(text), &asked.selector, &err), &err);
+    query_story_choose_ids(story, &asked);
     return asked;
 }
 
@@ -187,20 +239,31 @@ static inline bool query_story_matches(const struct query_story_asked *asked, co
 
     if (record->tenant != asked->tenant || record->start_ns < asked->from_ns || record->start_ns >= asked->until_ns)
         return false;
+    if (!query_story_has_ids(asked, record))
+        return false;
     if (asked->name == QUERY_STORY_NAMES)
         return true;
     is = strcmp(query_story_label(record, asked->name).text, asked->value) == 0;
     return is != asked->is_not;
 }
 
-static inline struct query query_story_query(const struct query_story *story, const struct query_story_asked *asked)
+/* The query borrows what is asked. */
+static inline struct query query_story_query(const struct query_story *story, struct query_story_asked *asked)
 {
+    asked->ids = (struct store_ids){ .spans = asked->span,
+                                     .traces = asked->trace,
+                                     .profiles = (const uint8_t(*)[16])asked->profile,
+                                     .n_spans = asked->has_span,
+                                     .n_traces = asked->has_trace,
+                                     .n_profiles = asked->has_profile,
+                                     .is_of_span = asked->is_of_span };
     return (struct query){ .tenant = slice_from(query_story_tenants[asked->tenant]),
                            .type = story->is_level ? SLICE("memory:inuse_space:bytes:inuse_space:bytes")
                                                    : SLICE("process_cpu:cpu:nanoseconds:cpu:nanoseconds"),
                            .selector = asked->selector,
                            .from_ns = asked->from_ns,
-                           .until_ns = asked->until_ns };
+                           .until_ns = asked->until_ns,
+                           .ids = query_story_asks_ids(asked) ? &asked->ids : NULL };
 }
 
 static inline void query_story_delete(struct query_story *story)
@@ -214,6 +277,7 @@ static inline void query_story_delete(struct query_story *story)
     struct error err;
     size_t n = 0;
 
+    asked.has_span = asked.has_trace = asked.has_profile = asked.is_of_span = false;
     CHECK_OK(store_delete(story->sample->store, &query, &n_days, &err), &err);
     for (size_t i = 0; i < story->records.n; i++)
         if (!query_story_matches(&asked, &story->records.items[i]))

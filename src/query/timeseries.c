@@ -327,7 +327,8 @@ static int read_all(struct gathering *gathering, struct engine *engine, struct e
         return -1;
     if (!gathering->has_others)
         return 0;
-    everything.selector = NULL; /* then a look into the dictionary is enough */
+    everything.selector = NULL; /* without both a look into the dictionary is enough */
+    everything.ids = NULL;
     if (engine_read_column_labels(engine, &everything, look_for_columns, gathering, err) < 0)
         return -1;
     if (!gathering->has_columns)

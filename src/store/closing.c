@@ -11,7 +11,6 @@
 enum {
     MIN_SLOT_ROWS = 96, /* with fewer rows in the hour a group has no five-minute roll-ups: rows are as quick to read */
     SPAN_PART = 1 << 16, /* entries of a span index value */
-    SPAN_BYTES = 12,
     MAX_SPANS = 1 << 20,
     MAX_PIECES = 1 << 20,
 };
@@ -122,38 +121,23 @@ static int finish_group(struct closing *closing, struct error *err)
     return 0;
 }
 
-static int by_span(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-    int order = memcmp(x->id, y->id, sizeof(x->id));
-
-    if (order)
-        return order;
-    return x->series < y->series ? -1 : x->series > y->series;
-}
-
 static int write_spans(struct closing *closing, struct error *err)
 {
-    struct span *spans = closing->spans.items;
+    struct spanindex_entry *spans = closing->spans.items;
     size_t n = 0;
 
     if (!closing->spans.n)
         return 0;
-    qsort(spans, closing->spans.n, sizeof(*spans), by_span);
+    qsort(spans, closing->spans.n, sizeof(*spans), spanindex_compare);
     for (size_t i = 0; i < closing->spans.n; i++)
-        if (!n || by_span(&spans[n - 1], &spans[i]) != 0)
+        if (!n || spanindex_compare(&spans[n - 1], &spans[i]) != 0)
             spans[n++] = spans[i];
     for (size_t i = 0; i < n; i += SPAN_PART) {
         size_t end = MIN(i + SPAN_PART, n);
 
         buffer_clear(&closing->sums);
-        for (size_t k = i; k < end; k++) {
-            char entry[SPAN_BYTES];
-
-            memcpy(entry, spans[k].id, 8);
-            bytes_put_be32(entry + 8, spans[k].series);
-            buffer_append(&closing->sums, entry, sizeof(entry));
-        }
+        for (size_t k = i; k < end; k++)
+            spanindex_append(&spans[k], &closing->sums);
         if (buffer_check(&closing->sums, err) < 0 ||
             put(closing, STOREKEY_SPANS, 0, closing->span_part++, &closing->sums, err) < 0)
             return -1;
@@ -189,17 +173,18 @@ static int finish_tenant(struct closing *closing, struct error *err)
 
 static int note_spans(struct closing *closing, const struct headrow *row, struct error *err)
 {
-    size_t max = MAX(MIN(closing->day->context->close_bytes / 16 / sizeof(struct span), (size_t)MAX_SPANS), 1u);
+    size_t max =
+        MAX(MIN(closing->day->context->close_bytes / 16 / sizeof(struct spanindex_entry), (size_t)MAX_SPANS), 1u);
 
     for (uint32_t i = 0; i < row->n_links; i++) {
-        struct span *span;
+        struct spanindex_entry *span;
 
         if (closing->spans.n >= max && write_spans(closing, err) < 0)
             return -1;
         span = VEC_PUSH(&closing->spans, max, err);
         if (!span)
             return -1;
-        memcpy(span->id, row->link_table[i].span_id, sizeof(span->id));
+        memcpy(span->span_id, row->link_table[i].span_id, sizeof(span->span_id));
         span->series = closing->series;
     }
     return 0;

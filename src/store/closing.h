@@ -4,16 +4,12 @@
 #pragma once
 
 #include "block/part.h"
+#include "block/spanindex.h"
 #include "store/hour.h"
 #include "store/outset.h"
 #include "store/pace.h"
 #include "store/rowfilter.h"
 #include "store/rowstream.h"
-
-struct span {
-    uint8_t id[8];
-    uint32_t series;
-};
 
 struct closing {
     struct day *day;
@@ -39,7 +35,7 @@ struct closing {
     uint32_t whole_pieces;
 
     struct tally tally; /* bytes: where the tenant began */
-    VEC(struct span) spans;
+    VEC(struct spanindex_entry) spans;
     uint32_t span_part;
     struct rowfilter *filter; /* of the tenant; NULL = nothing to leave out */
     uint32_t asked_tenant;    /* of which `is_filtered` is known */

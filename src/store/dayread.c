@@ -38,6 +38,7 @@ void dayread_make_way(struct dayread *read)
 int dayread_open(struct dayread *read, struct day *day, struct slice tenant, const struct store_query *query,
                  struct error *err)
 {
+    read->query = query;
     read->tenant = day_find_tenant(day, tenant);
     if (!read->tenant)
         return 0;
@@ -59,6 +60,13 @@ int dayread_open_living(struct dayread *read, struct day *day, uint32_t tenant, 
     return rowfilter_new_ranges(&read->view, tenant, NULL, 0, from_ns, until_ns, &read->filter, err);
 }
 
+static int check(const struct dayread *read, struct error *err)
+{
+    const struct store_query *query = read->query;
+
+    return query && query->check ? query->check(query->check_context, err) : 0;
+}
+
 int dayread_rows(struct dayread *read, struct rowstream *take_stream,
                  int (*visit)(void *context, const struct seriesinfo *series, const struct headrow *row,
                               struct error *err),
@@ -74,7 +82,8 @@ int dayread_rows(struct dayread *read, struct rowstream *take_stream,
             return -1;
         if (!has)
             return 0;
-        if (rowfilter_apply(read->filter, item->series, &item->row, &keeps, err) < 0)
+        if (rowfilter_apply(read->filter, item->series, &item->row, &keeps, err) < 0 ||
+            (!keeps && check(read, err) < 0))
             return -1;
         if (keeps && (rowfilter_series(read->filter, item->series, &series, err) < 0 ||
                       (series && visit(context, series, &item->row, err) < 0)))
@@ -87,6 +96,13 @@ bool dayread_wants(void *context, uint32_t tenant, uint32_t series)
     const struct dayread *read = context;
 
     return rowfilter_wants(read->filter, series);
+}
+
+uint64_t dayread_n_spans(const struct dayread *read)
+{
+    const struct idfilter *ids = read->filter ? rowfilter_ids(read->filter) : NULL;
+
+    return ids ? idfilter_n_spans_read(ids) : 0;
 }
 
 void dayread_close(struct dayread *read)

@@ -9,7 +9,8 @@
 struct dayread {
     struct day_context *context; /* NULL: not reading */
     struct day_view view;
-    struct rowfilter *filter; /* NULL: the day does not have the tenant */
+    const struct store_query *query; /* NULL: no check is asked for */
+    struct rowfilter *filter;        /* NULL: the day does not have the tenant */
     uint32_t tenant;
 };
 
@@ -29,4 +30,6 @@ MUST_CHECK int dayread_rows(struct dayread *read, struct rowstream *take_stream,
                             void *context, struct error *err);
 /* Whether rows of the series may be taken: the `wants` of a rowstream_filter whose context is a dayread. */
 bool dayread_wants(void *context, uint32_t tenant, uint32_t series);
+/* How many values of span indexes it looked into; after a failure to open it, too. */
+uint64_t dayread_n_spans(const struct dayread *read);
 void dayread_close(struct dayread *read);

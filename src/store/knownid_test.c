@@ -70,7 +70,7 @@ TEST(knownid_stays_known_where_its_record_says_nothing)
         CHECK(find(&sample).is_known);
         CHECK(!day_sample_write(&sample, &profile));
     }
-    CHECK_HAS(buffer_slice(&log), "the record of a profile id");
+    CHECK(sample.context.n_damaged >= 3); /* counted each time; lines of the log may be held back */
     day_sample_done(&sample);
     log_capture(NULL);
     buffer_done(&log);

@@ -113,7 +113,7 @@ static int add_series(struct rowfilter *filter, uint32_t id, struct slice value,
         return 0;
     if (find_concern(filter, 1, &info, &entry.has_others, err) < 0)
         return -1;
-    group->n_whole += entry.verdict == SELECTOR_YES;
+    group->n_whole += entry.verdict == SELECTOR_YES && !filter->ids;
     group->has_others |= entry.has_others;
     if (filter->series.n >= max)
         return error_set(err, ERR_LIMIT,
@@ -277,6 +277,7 @@ static int make(const struct day_view *view, uint32_t tenant, const struct store
     map_init(&filter->group_places, 0);
     if (pattern_scratch_new(&filter->scratch, err) < 0 ||
         names_new(view->day->kv, view->snapshot, tenant, &filter->names, err) < 0 ||
+        (query && query->ids && idfilter_new(view, tenant, query, &filter->ids, err) < 0) ||
         add_rules(filter, tenant, query ? query->selector : NULL, ranges, n_ranges, from_ns, until_ns, err) < 0 ||
         find_columns(filter, err) < 0 || open_series(filter, err) < 0 ||
         (is_telling && (judge_series(filter, err) < 0 || gather_groups(filter, err) < 0)))
@@ -304,6 +305,7 @@ void rowfilter_free(struct rowfilter *filter)
     if (!filter)
         return;
     names_free(filter->names);
+    idfilter_free(filter->ids);
     pattern_scratch_free(filter->scratch);
     kv_iterator_free(filter->series_at);
     VEC_DONE(&filter->series);
@@ -355,7 +357,7 @@ uint32_t rowfilter_group_of(const struct rowfilter *filter, uint32_t series, boo
 
     if (!entry || !entry->is_wanted)
         return UINT32_MAX;
-    *ret_is_whole = entry->verdict == SELECTOR_YES;
+    *ret_is_whole = entry->verdict == SELECTOR_YES && !filter->ids;
     return entry->group;
 }
 
@@ -366,7 +368,7 @@ int rowfilter_each_of_group(const struct rowfilter *filter, uint32_t place,
     for (uint32_t i = filter->group_starts[place]; i < filter->group_starts[place + 1]; i++) {
         const struct series_entry *entry = &filter->series.items[filter->by_group[i]];
 
-        if (entry->is_wanted && visit(context, entry->id, entry->verdict == SELECTOR_YES, err) < 0)
+        if (entry->is_wanted && visit(context, entry->id, entry->verdict == SELECTOR_YES && !filter->ids, err) < 0)
             return -1;
     }
     return 0;
@@ -400,7 +402,7 @@ bool rowfilter_wants(const struct rowfilter *filter, uint32_t series)
 bool rowfilter_is_open(const struct rowfilter *filter)
 {
     for (size_t i = 0; i < filter->series.n; i++)
-        if (filter->series.items[i].is_wanted && filter->series.items[i].verdict == SELECTOR_MAYBE)
+        if (filter->series.items[i].is_wanted && (filter->ids || filter->series.items[i].verdict == SELECTOR_MAYBE))
             return true;
     return false;
 }
@@ -429,6 +431,11 @@ void rowfilter_limit_to_found(struct rowfilter *filter)
 struct names *rowfilter_names(struct rowfilter *filter)
 {
     return filter->names;
+}
+
+struct idfilter *rowfilter_ids(const struct rowfilter *filter)
+{
+    return filter->ids;
 }
 
 /* --- the series at hand --- */
@@ -546,6 +553,7 @@ int rowfilter_read_current(struct rowfilter *filter, uint32_t series, struct err
         current->is_there = seriesinfo_decode(value, &filter->series_arena, &current->info, err) == 0;
         if (!current->is_there && skip_series(filter, err) < 0)
             return -1;
+        current->info.id = series;
     }
     if (current->is_there && judge_current(filter, find_entry(filter, series), err) < 0)
         return -1;

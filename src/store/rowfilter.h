@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which rows and samples an answer takes: those that match a selector and that no tombstone has deleted.
+/* Which rows and samples an answer takes: those that match a selector, have the ids that are asked for, and that no
+ * tombstone has deleted.
  *
  * Series are judged once; only where labels of rows or samples decide are those looked at, through the dictionary. Of
  * all series together only their verdicts are held, twelve bytes each, and up to a MiB of those that were read: labels of
@@ -7,6 +8,7 @@
 #pragma once
 
 #include "store/day.h"
+#include "store/idfilter.h"
 
 struct rowfilter;
 
@@ -32,12 +34,11 @@ void rowfilter_freep(struct rowfilter **filter);
 struct rowfilter_group {
     uint32_t id;
     uint32_t n_series; /* of the tenant */
-    uint32_t n_whole;  /* those of which every row matches the selector */
+    uint32_t n_whole;  /* those of which every row matches the selector, and is taken whatever ids it has */
     bool has_others;   /* tombstones may concern a series of it */
 };
 const struct rowfilter_group *rowfilter_groups(const struct rowfilter *filter, size_t *ret_n);
-/* The place of a series' group in that list; UINT32_MAX if the series is not wanted. `*ret_is_whole`: every row of it
- * matches the selector. */
+/* The place of a series' group in that list; UINT32_MAX if the series is not wanted. `*ret_is_whole`: as n_whole. */
 uint32_t rowfilter_group_of(const struct rowfilter *filter, uint32_t series, bool *ret_is_whole);
 /* Calls `visit` for each wanted series of the group at `place`, in order. */
 MUST_CHECK int rowfilter_each_of_group(const struct rowfilter *filter, uint32_t place,
@@ -67,6 +68,8 @@ MUST_CHECK int rowfilter_each_label(struct rowfilter *filter, uint32_t label_set
                                     void *context, struct error *err);
 /* The dictionary of the tenant. */
 struct names *rowfilter_names(struct rowfilter *filter);
+/* What the query asks of ids, for rowstream_filter; NULL = nothing. */
+struct idfilter *rowfilter_ids(const struct rowfilter *filter);
 
 /* Cuts the row down to the samples that are left; `*ret_keeps` is false when none is, or the row as a whole is gone.
  * Rows without samples stay if their labels match. `row` may point into memory of the filter afterwards, until the next

@@ -45,6 +45,7 @@ struct rowfilter {
     const struct store_query *query; /* NULL for closing; only while the series are judged */
     uint32_t tenant;
     struct names *names;
+    struct idfilter *ids; /* NULL = any */
     struct pattern_scratch *scratch;
     struct arena arena;        /* of the rules */
     struct arena series_arena; /* of the current series */

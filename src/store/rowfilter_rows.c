@@ -121,33 +121,6 @@ static int sample_stays(struct rowfilter *filter, const struct headrow *row, con
     return filter->has_ranges ? is_in_ranges(filter, row, row_set, sample_set, ret_stays, err) : 0;
 }
 
-/* The samples named by `kept`, as a row of their own. */
-static int cut_row(struct rowfilter *filter, struct headrow *row, const uint32_t *kept, uint32_t n, struct error *err)
-{
-    struct headrow cut = *row;
-
-    cut.n_samples = cut.stride = n;
-    cut.stacks = ARENA_ARRAY(&filter->row, uint32_t, n, err);
-    cut.values = cut.stacks ? ARENA_ARRAY(&filter->row, int64_t, (size_t)n * row->n_types, err) : NULL;
-    if (!cut.values || (row->label_sets && !(cut.label_sets = ARENA_ARRAY(&filter->row, uint32_t, n, err))) ||
-        (row->links && !(cut.links = ARENA_ARRAY(&filter->row, uint32_t, n, err))) ||
-        (row->counts && !(cut.counts = ARENA_ARRAY(&filter->row, uint64_t, n, err))))
-        return -1;
-    for (uint32_t i = 0; i < n; i++) {
-        cut.stacks[i] = row->stacks[kept[i]];
-        for (uint32_t type = 0; type < row->n_types; type++)
-            cut.values[(size_t)type * n + i] = row->values[(size_t)type * row->stride + kept[i]];
-        if (row->label_sets)
-            cut.label_sets[i] = row->label_sets[kept[i]];
-        if (row->links)
-            cut.links[i] = row->links[kept[i]];
-        if (row->counts)
-            cut.counts[i] = row->counts[kept[i]];
-    }
-    *row = cut;
-    return 0;
-}
-
 int rowfilter_apply(struct rowfilter *filter, uint32_t series, struct headrow *row, bool *ret_keeps, struct error *err)
 {
     const struct current_series *current = &filter->current;
@@ -158,6 +131,13 @@ int rowfilter_apply(struct rowfilter *filter, uint32_t series, struct headrow *r
     *ret_keeps = false;
     if (filter->is_telling && !rowfilter_wants(filter, series))
         return 0;
+    if (filter->ids) {
+        if (idfilter_apply(filter->ids, series, row, ret_keeps, err) < 0)
+            return -1;
+        if (!*ret_keeps)
+            return 0;
+        *ret_keeps = false;
+    }
     if (rowfilter_read_current(filter, series, err) < 0)
         return -1;
     if (!current->is_there) {
@@ -186,5 +166,5 @@ int rowfilter_apply(struct rowfilter *filter, uint32_t series, struct headrow *r
             kept[n++] = i;
     }
     *ret_keeps = n > 0;
-    return !n || n == row->n_samples ? 0 : cut_row(filter, row, kept, n, err);
+    return !n || n == row->n_samples ? 0 : headrow_cut(row, kept, n, &filter->row, err);
 }

@@ -34,6 +34,8 @@ struct rowstream {
     struct part_rows *part;
     uint32_t next_row;
     bool has_part;
+    bool has_span_series; /* the span index says which series there are: those of the map alone */
+    struct map span_series;
 };
 
 enum { MAX_STACKS = HEADROW_MAX_SAMPLES };
@@ -43,7 +45,20 @@ static bool is_wanted(const struct rowstream *stream, uint32_t tenant, uint32_t 
     const struct rowstream_filter *filter = &stream->filter;
 
     return (!filter->tenant || filter->tenant == tenant) &&
+           (!stream->has_span_series || map_find(&stream->span_series, series)) &&
+           (!filter->ids || idfilter_takes_series(filter->ids, series)) &&
            (!filter->wants || filter->wants(filter->context, tenant, series));
+}
+
+static bool is_taken(const struct rowstream *stream, uint32_t series, uint32_t sequence)
+{
+    return !stream->filter.ids || idfilter_takes_row(stream->filter.ids, series, sequence);
+}
+
+/* The same for an encoded row, whose links count as well. */
+static bool may_be_taken(const struct rowstream *stream, uint32_t series, uint32_t sequence, struct slice row)
+{
+    return is_taken(stream, series, sequence) && (!stream->filter.ids || idfilter_may_take(stream->filter.ids, row));
 }
 
 static bool is_in_range(const struct rowstream *stream, int64_t start_ns)
@@ -189,6 +204,12 @@ static int next_in_head(struct rowstream *stream, bool *ret_has, struct error *e
             return 0;
         if (!is_wanted)
             continue;
+        if (!may_be_taken(stream, at.series, sequence, kv_iterator_value(stream->rows))) {
+            if (idfilter_check(stream->filter.ids, err) < 0)
+                return -1;
+            kv_iterator_next(stream->rows);
+            continue;
+        }
         if (read_row(stream, &at, sequence, kv_iterator_value(stream->rows), err) == 0)
             return 0;
         if (skip_damage(stream, "row", err) < 0)
@@ -240,30 +261,90 @@ static int find_value(struct rowstream *stream, struct kv_iterator *iterator, st
     return error_set(err, ERR_CORRUPT, "part %u of series %u has no value of kind '%c'", key.part, key.series, kind);
 }
 
-static bool windows_overlap(const struct rowstream *stream)
+static bool is_row_wanted(const struct rowstream *stream, uint32_t series, uint32_t i)
 {
-    for (uint32_t i = 0; i < stream->windows.n_rows; i++)
-        if (is_in_range(stream, stream->windows.starts_ns[i]))
-            return true;
-    return false;
+    return is_in_range(stream, stream->windows.starts_ns[i]) && is_taken(stream, series, stream->windows.sequences[i]);
+}
+
+/* Which rows of the part are wanted, and how many. */
+static int choose_rows(struct rowstream *stream, uint32_t series, bool **ret_rows, uint32_t *ret_n, struct error *err)
+{
+    bool *rows = ARENA_ARRAY(&stream->arena, bool, stream->windows.n_rows, err);
+
+    *ret_n = 0;
+    for (uint32_t i = 0; rows && i < stream->windows.n_rows; i++) {
+        rows[i] = is_row_wanted(stream, series, i);
+        *ret_n += rows[i];
+    }
+    *ret_rows = rows;
+    return rows ? 0 : -1;
+}
+
+static bool takes_link(void *context, const struct link *link)
+{
+    return idfilter_takes_link(context, link);
+}
+
+/* All samples, or those that are wanted where they are few. */
+static int open_samples(struct rowstream *stream, struct slice samples, const bool *rows, uint32_t n_rows,
+                        struct error *err)
+{
+    struct idfilter *ids = stream->filter.ids;
+    struct part_choice choice = { .rows = rows };
+
+    if (ids && idfilter_needs_links(ids)) {
+        choice.takes_link = takes_link;
+        choice.context = ids;
+    }
+    if (choice.takes_link || n_rows < stream->windows.n_rows / 2)
+        return part_rows_open_some(samples, &stream->windows, &stream->sums, &choice, stream->unpacker, &stream->arena,
+                                   &stream->part, err);
+    return part_rows_open(samples, &stream->windows, &stream->sums, stream->unpacker, &stream->arena, &stream->part,
+                          err);
+}
+
+/* Whether samples have links that are wanted, where nobody said so before. */
+static int find_links(struct rowstream *stream, struct slice samples, bool *ret_has, struct error *err)
+{
+    const struct idfilter *ids = stream->filter.ids;
+    struct link *links;
+    uint32_t n;
+
+    *ret_has = true;
+    if (!ids || !idfilter_needs_links(ids) || stream->has_span_series)
+        return 0;
+    if (idfilter_check(ids, err) < 0 ||
+        part_links_decode(samples, stream->unpacker, &stream->arena, &links, &n, err) < 0)
+        return -1;
+    *ret_has = false;
+    for (uint32_t i = 0; i < n && !*ret_has; i++)
+        *ret_has = idfilter_takes_link(ids, &links[i]);
+    return 0;
 }
 
 static int open_part(struct rowstream *stream, struct storekey_block key, struct error *err)
 {
     struct slice sums, samples;
+    uint32_t n_rows;
+    bool *rows, has_links;
 
     stream->has_part = false;
     arena_reset(&stream->arena);
     if (windows_decode(kv_iterator_value(stream->windows_at), stream->unpacker, &stream->arena, &stream->windows, err) <
         0)
         return -1;
-    if (!windows_overlap(stream))
+    if (choose_rows(stream, key.series, &rows, &n_rows, err) < 0)
+        return -1;
+    if (!n_rows)
+        return 0;
+    if (find_value(stream, stream->samples_at, key, STOREKEY_SAMPLES, &samples, err) < 0 ||
+        find_links(stream, samples, &has_links, err) < 0)
+        return -1;
+    if (!has_links)
         return 0;
     if (find_value(stream, stream->sums_at, key, STOREKEY_SUMS, &sums, err) < 0 ||
-        find_value(stream, stream->samples_at, key, STOREKEY_SAMPLES, &samples, err) < 0 ||
         rollup_decode(sums, MAX_STACKS, stream->unpacker, &stream->arena, &stream->sums, err) < 0 ||
-        part_rows_open(samples, &stream->windows, &stream->sums, stream->unpacker, &stream->arena, &stream->part, err) <
-            0)
+        open_samples(stream, samples, rows, n_rows, err) < 0)
         return -1;
     stream->item = (struct rowstream_item){ .tenant = key.tenant, .group = key.group, .series = key.series };
     stream->next_row = 0;
@@ -278,6 +359,8 @@ static int next_part(struct rowstream *stream, bool *ret_has, struct error *err)
         struct storekey_block key;
         bool has;
 
+        if (stream->has_span_series && !stream->span_series.n)
+            break;
         if (settle(stream, stream->windows_at, "blocks", &has, err) < 0)
             return -1;
         if (!has)
@@ -306,7 +389,7 @@ static int next_in_block(struct rowstream *stream, bool *ret_has, struct error *
         while (stream->has_part && stream->next_row < stream->windows.n_rows) {
             uint32_t i = stream->next_row++;
 
-            if (!is_in_range(stream, stream->windows.starts_ns[i]))
+            if (!is_row_wanted(stream, stream->item.series, i))
                 continue;
             part_rows_get(stream->part, i, &stream->item.row);
             *ret_has = true;
@@ -334,6 +417,7 @@ static struct rowstream *new_stream(const struct day_view *view, const struct ro
         stream->filter = *filter;
     arena_init(&stream->arena, view->day->context->read_bytes);
     buffer_init(&stream->value, 0);
+    map_init(&stream->span_series, 0);
     return stream;
 }
 
@@ -405,6 +489,8 @@ int rowstream_new_block(const struct day_view *view, uint8_t hour, uint32_t numb
         (struct storekey_block){ .hour = hour, .kind = STOREKEY_WINDOWS, .tenant = stream->filter.tenant });
     remember(stream, slice_of(key.bytes, 6));
     if (unpacker_new(&stream->unpacker, err) < 0 ||
+        (stream->filter.ids && idfilter_find_series(stream->filter.ids, hour, number, &stream->span_series,
+                                                    &stream->has_span_series, err) < 0) ||
         open_kind(stream, view, STOREKEY_WINDOWS, false, &stream->windows_at, err) < 0 ||
         open_kind(stream, view, STOREKEY_SUMS, false, &stream->sums_at, err) < 0 ||
         open_kind(stream, view, STOREKEY_SAMPLES, false, &stream->samples_at, err) < 0)
@@ -424,6 +510,7 @@ void rowstream_free(struct rowstream *stream)
     unpacker_free(stream->unpacker);
     arena_done(&stream->arena);
     buffer_done(&stream->value);
+    map_done(&stream->span_series);
     memory_free(stream);
 }
 

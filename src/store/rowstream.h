@@ -5,6 +5,7 @@
 
 #include "pack/unpacker.h"
 #include "store/day.h"
+#include "store/idfilter.h"
 
 struct rowstream;
 
@@ -29,6 +30,9 @@ struct rowstream_filter {
     int (*seek)(void *context, struct rowstream_place *place, bool *ret_has, struct error *err);
     void *context;  /* of both */
     bool is_sparse; /* likewise: `seek` wants few of the rows */
+    /* Leaves out rows, parts and series, as far as that saves work, in which it takes nothing: what comes must still be given
+     * to it. NULL = all. Not together with is_strict. */
+    struct idfilter *ids;
     bool is_strict; /* damage is an error instead of being skipped: for whoever drops the source afterwards */
 };
 

@@ -320,8 +320,20 @@ static struct slice before(const struct stretch *stretch)
     return slice_of(stretch->before, stretch->before_len);
 }
 
+/* A span index with a part missing would hide samples, and nobody could tell that the last one is missing. Without an
+ * index the samples are looked at. */
+static bool is_left_out(const struct salvage *salvage, uint32_t to_family, struct slice key)
+{
+    struct storekey_block block;
+
+    return to_family == kv_family_find(salvage->to, DAY_BLOCK_FAMILY) && storekey_parse_block(key, &block) &&
+           block.kind == STOREKEY_SPANS;
+}
+
 static int copy_one(struct salvage *salvage, uint32_t to_family, const struct kv_iterator *iterator, struct error *err)
 {
+    if (is_left_out(salvage, to_family, kv_iterator_key(iterator)))
+        return 0;
     kv_batch_put(salvage->batch, salvage->to, to_family, kv_iterator_key(iterator), kv_iterator_value(iterator));
     salvage->n_values++;
     if (kv_batch_bytes(salvage->batch) < BATCH_BYTES)

@@ -21,7 +21,8 @@ static int scan_hour(struct scan *scan, uint8_t hour, struct error *err)
                                        .from_ns = scan->query->from_ns,
                                        .until_ns = scan->query->until_ns,
                                        .wants = dayread_wants,
-                                       .context = &scan->read };
+                                       .context = &scan->read,
+                                       .ids = rowfilter_ids(scan->read.filter) };
     struct rowstream *stream;
 
     for (size_t i = 0; i < scan->read.view.markers.n; i++)
@@ -102,7 +103,8 @@ static int find_all_living(struct scan *scan, struct error *err)
                                        .from_ns = scan->query->from_ns,
                                        .until_ns = scan->query->until_ns,
                                        .wants = is_not_found_yet,
-                                       .context = scan };
+                                       .context = scan,
+                                       .ids = rowfilter_ids(scan->read.filter) };
     struct rowstream *stream;
 
     for (size_t i = 0; i < scan->read.view.markers.n; i++)
@@ -179,8 +181,8 @@ int scan_labels(struct day *day, struct slice tenant, const struct store_query *
 {
     struct scan scan = { .query = query };
     int result = dayread_open(&scan.read, day, tenant, query, err);
-    bool is_plain =
-        !scan.read.view.has_deletions && !query->wants && (!query->selector || selector_is_empty(query->selector));
+    bool is_plain = !scan.read.view.has_deletions && !query->wants && !query->ids &&
+                    (!query->selector || selector_is_empty(query->selector));
 
     if (!result && scan.read.filter)
         result = is_plain ? names_each_label(rowfilter_names(scan.read.filter), visit, context, err)

@@ -32,13 +32,23 @@ static struct slice tenant_or_default(struct slice tenant)
     return tenant.len ? tenant : SLICE(STORE_TENANT_DEFAULT);
 }
 
+static int check_ids(const struct store_ids *ids, struct error *err)
+{
+    uint32_t most = MAX(MAX(ids->n_spans, ids->n_traces), ids->n_profiles);
+
+    if (most > STORE_MAX_IDS)
+        return error_set(err, ERR_LIMIT, "%u ids of one kind, and at most %u can be asked for: ask several times", most,
+                         STORE_MAX_IDS);
+    return 0;
+}
+
 static int check_query(const struct store_query *query, struct store_query *ret_query, struct error *err)
 {
     *ret_query = *query;
     ret_query->tenant = tenant_or_default(query->tenant);
     if (query->from_ns > query->until_ns)
         return error_set(err, ERR_INVALID, "the range ends before it begins");
-    return 0;
+    return query->ids ? check_ids(query->ids, err) : 0;
 }
 
 int store_write(struct store *store, const struct store_write *write, struct store_receipt *ret_receipt,

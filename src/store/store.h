@@ -72,14 +72,32 @@ struct store_receipt {
     struct error refusal;
 };
 
+/* Samples and rows by ids, beside what a selector says of their labels. Each kind of which there are some narrows further:
+ * taken is a sample whose link has one of the spans and one of the traces, in a row of one of the profiles. A row without
+ * samples has no link. Profile ids are those that came with profiles (format 1.1; of older ones nobody knows the rows),
+ * and those that rowid.h makes for each row. */
+struct store_ids {
+    const uint8_t (*spans)[8];
+    const uint8_t (*traces)[16];
+    const uint8_t (*profiles)[16];
+    uint32_t n_spans, n_traces, n_profiles; /* at most STORE_MAX_IDS each, else ERR_LIMIT */
+    bool is_of_span;                        /* the sample must have a span, whichever */
+};
+#define STORE_MAX_IDS 4096u
+
 struct store_query {
     struct slice tenant;             /* empty = STORE_TENANT_DEFAULT */
     const struct selector *selector; /* NULL = everything */
     int64_t from_ns, until_ns;
+    const struct store_ids *ids; /* for reading; NULL = whatever they are */
     /* For reading: leaves out the series for which this is false, as if the selector did. Called for each series of a day
      * that the selector does not leave out; may not call the store. NULL = all. */
     bool (*wants)(void *context, const struct seriesinfo *series);
     void *wants_context;
+    /* For reading: asked now and then while nothing is found, when no sink can say that the answer is not wanted any more.
+     * -1 with an error ends the reading. NULL = always goes on. */
+    int (*check)(void *context, struct error *err);
+    void *check_context;
 };
 
 /* Takes the rows of a scan. Each function returns 0 to go on, -1 with an error to stop. */
@@ -128,6 +146,7 @@ struct store_reads {
     uint64_t n_series; /* sums of a series over a part */
     uint64_t n_rows;   /* single rows, from parts and heads */
     uint64_t n_parts;  /* windows of a series over a part */
+    uint64_t n_spans;  /* values of the span index */
     uint64_t n_bytes;  /* of the values of roll-ups and sums */
 };
 

@@ -6,7 +6,8 @@
  * 2026-11-15, with an empty store that has no background thread: hours close when the test says so.
  *
  * Times are written "15T10:20" (that day of November 2026). Samples are "main;parse 3 30 | main;render 1 10
- * {route=/a;thread=t1}": the stack, root first, a value for each type, and labels as in labelplan_test.h. */
+ * {route=/a;thread=t1} @0a-0b": the stack, root first, a value for each type, labels as in labelplan_test.h, and a link by
+ * the first bytes of trace and span. */
 #pragma once
 
 #include "base/clock.h"
@@ -207,9 +208,30 @@ static inline uint32_t store_sample_stack(struct builder *b, struct slice text)
     return builder_stack(b, reversed, n);
 }
 
-/* A sample: "main;parse 3 30 {route=/a}". */
+/* Cuts a link " @0a-0b" off the end of a sample. */
+static inline uint32_t store_sample_cut_link(struct builder *b, struct slice *text)
+{
+    struct slice whole = slice_trim(*text);
+    size_t at = whole.len > 7 ? whole.len - 7 : 0;
+    unsigned trace, span;
+    struct link link = { 0 };
+    char copy[8];
+
+    if (!at || whole.ptr[at] != ' ' || whole.ptr[at + 1] != '@')
+        return 0;
+    memcpy(copy, whole.ptr + at, 7);
+    copy[7] = '\0';
+    CHECK_EQ(sscanf(copy, " @%02x-%02x", &trace, &span), 2);
+    link.trace_id[0] = (uint8_t)trace;
+    link.span_id[0] = (uint8_t)span;
+    *text = slice_sub(whole, 0, at);
+    return builder_link(b, &link);
+}
+
+/* A sample: "main;parse 3 30 {route=/a} @0a-0b". */
 static inline void store_sample_add_sample(struct builder *b, struct slice text, uint32_t n_types)
 {
+    uint32_t link = store_sample_cut_link(b, &text);
     int64_t values[PROFILE_MAX_TYPES] = { 0 };
     ptrdiff_t brace = slice_find_byte(text, '{');
     struct slice rest = slice_trim(brace < 0 ? text : slice_sub(text, 0, (size_t)brace)), stack = { 0 }, number;
@@ -223,7 +245,7 @@ static inline void store_sample_add_sample(struct builder *b, struct slice text,
     CHECK(slice_next_part(&rest, ' ', &stack));
     for (uint32_t i = 0; i < n_types; i++)
         CHECK(slice_next_part(&rest, ' ', &number) && slice_to_i64(number, &values[i]));
-    builder_sample(b, store_sample_stack(b, slice_is(stack, "-") ? SLICE("") : stack), labelplan_set(b, labels), 0,
+    builder_sample(b, store_sample_stack(b, slice_is(stack, "-") ? SLICE("") : stack), labelplan_set(b, labels), link,
                    values, 0);
 }
 
@@ -305,6 +327,7 @@ struct store_sample_query {
     const char *tenant;
     const char *selector;
     const char *from, *until; /* NULL = all time */
+    const struct store_ids *ids;
 };
 
 /* The query as the store takes it; the selector is freed by store_sample_asked. */
@@ -318,7 +341,8 @@ static inline struct store_query store_sample_ask(const struct store_sample_quer
     return (struct store_query){ .tenant = slice_from(query->tenant),
                                  .selector = selector,
                                  .from_ns = query->from ? store_sample_time(query->from) : INT64_MIN,
-                                 .until_ns = query->until ? store_sample_time(query->until) : INT64_MAX };
+                                 .until_ns = query->until ? store_sample_time(query->until) : INT64_MAX,
+                                 .ids = query->ids };
 }
 
 static inline void store_sample_asked(struct store_query *query)

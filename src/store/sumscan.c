@@ -89,9 +89,12 @@ static bool wants_series(void *context, uint32_t tenant, uint32_t series)
 static int give_block_rows(struct sumscan *scan, enum want wanting, uint32_t only, int64_t from_ns, int64_t until_ns,
                            struct error *err)
 {
-    struct rowstream_filter filter = {
-        .tenant = scan->read.tenant, .from_ns = from_ns, .until_ns = until_ns, .wants = wants_series, .context = scan
-    };
+    struct rowstream_filter filter = { .tenant = scan->read.tenant,
+                                       .from_ns = from_ns,
+                                       .until_ns = until_ns,
+                                       .wants = wants_series,
+                                       .context = scan,
+                                       .ids = rowfilter_ids(scan->read.filter) };
     struct rowstream *stream;
 
     if (from_ns >= until_ns)
@@ -634,6 +637,22 @@ static void remove_recents(struct sumscan *scan)
     scan->n_rests = n;
 }
 
+/* Rows of some ids alone: nothing in memory knows of these. */
+static int give_rows_of_ids(struct sumscan *scan, const struct day_head *head, struct error *err)
+{
+    struct rowstream_filter filter = { .tenant = scan->read.tenant,
+                                       .from_ns = scan->begin_ns,
+                                       .until_ns = scan->end_ns,
+                                       .wants = dayread_wants,
+                                       .context = &scan->read,
+                                       .ids = rowfilter_ids(scan->read.filter) };
+    struct rowstream *stream;
+
+    if (rowstream_new_head(&scan->read.view, head, &filter, &stream, err) < 0)
+        return -1;
+    return dayread_rows(&scan->read, stream, give_row, scan, err);
+}
+
 static int give_head(struct sumscan *scan, size_t number, struct error *err)
 {
     const struct day_view *view = &scan->read.view;
@@ -642,6 +661,8 @@ static int give_head(struct sumscan *scan, size_t number, struct error *err)
     struct recents_list list;
     struct rowstream *stream;
 
+    if (rowfilter_ids(scan->read.filter))
+        return give_rows_of_ids(scan, head, err);
     if (give_open_groups(scan, head, &filter.is_sparse, err) < 0 ||
         find_recents(scan, view->heads.items[number], &list, err) < 0)
         return -1;
@@ -719,6 +740,7 @@ int sumscan_day(struct day *day, const struct store_query *query, int64_t step_n
         result = unpacker_new(&scan.unpacker, err);
     if (!result && scan.read.filter)
         result = sum_hours(&scan, err);
+    reads->n_spans += dayread_n_spans(&scan.read);
     unpacker_free(scan.unpacker);
     dayread_close(&scan.read);
     arena_done(&scan.arena);

@@ -4,11 +4,12 @@
  * that belongs to stack and type, modulo 2^64. It is the same for rows, for sums of rows and for sums of sums, and
  * other sums give another one. */
 #include "block/part.h"
+#include "block/spanindex.h"
 #include "store/verify_internal.h"
 
 #include <stdio.h>
 
-enum { MAX_STACKS = HEADROW_MAX_SAMPLES, SPAN_BYTES = 12, WHAT_BYTES = 160 };
+enum { MAX_STACKS = HEADROW_MAX_SAMPLES, WHAT_BYTES = 160 };
 
 /* Values added up. */
 struct sums {
@@ -522,46 +523,64 @@ static int check_group(struct pass *pass, struct error *err)
 
 /* --- spans and tallies --- */
 
-static int check_span_value(const struct pass *pass, const struct stream *stream, struct error *err)
+static int check_span_value(const struct pass *pass, const struct stream *stream, uint32_t part, struct error *err)
 {
     struct slice value = verify_walk_value(&stream->walk);
 
     if (stream->key.group || stream->key.series)
         return error_set(err, ERR_CORRUPT, "its key is damaged");
-    if (value.len == 0 || value.len % SPAN_BYTES)
-        return error_set(err, ERR_CORRUPT, "%zu bytes are no list of %d bytes each", value.len, SPAN_BYTES);
-    for (size_t at = 0; at < value.len; at += SPAN_BYTES) {
-        uint32_t series = bytes_get_be32(value.ptr + at + 8);
-
-        if (at && memcmp(value.ptr + at - SPAN_BYTES, value.ptr + at, SPAN_BYTES) >= 0)
-            return error_set(err, ERR_CORRUPT, "entry %zu is not behind the one before", at / SPAN_BYTES + 1);
-        if (!verify_find_series(&pass->run->tenant, series))
-            return error_set(err, ERR_CORRUPT, "entry %zu names series %u, which is not there", at / SPAN_BYTES + 1,
-                             series);
-    }
+    if (stream->key.part != part)
+        return error_set(err, ERR_CORRUPT, "part %u in front of it is missing", part);
+    if (spanindex_check(value, err) < 0)
+        return -1;
+    for (size_t i = 0; i < spanindex_n(value); i++)
+        if (!verify_find_series(&pass->run->tenant, spanindex_get(value, i).series))
+            return error_set(err, ERR_CORRUPT, "entry %zu names series %u, which is not there", i + 1,
+                             spanindex_get(value, i).series);
     return 0;
+}
+
+/* All of the closing's: an index of which a part is missing would hide samples. */
+static int set_index_aside(struct pass *pass, struct error *err)
+{
+    struct verify_run *run = pass->run;
+    struct storekey prefix =
+        storekey_block((struct storekey_block){ .hour = pass->hour, .kind = STOREKEY_SPANS, .tenant = run->tenant.id });
+    struct stream stream = { 0 };
+    int result = verify_walk_open(&stream.walk, run, run->day->block_family, slice_of(prefix.bytes, 6), err);
+
+    while (!result && stream.walk.is_valid) {
+        if (storekey_parse_block(verify_walk_key(&stream.walk), &stream.key) &&
+            stream.key.number == pass->closing->marker.number)
+            result = set_stream_aside(pass, &stream, err);
+        if (!result)
+            result = verify_walk_next(&stream.walk, err);
+    }
+    verify_walk_close(&stream.walk);
+    return result;
 }
 
 static int check_spans(struct pass *pass, struct error *err)
 {
     struct stream *stream = &pass->streams[SPANS];
+    bool is_bad = false;
+    uint64_t bytes = 0;
 
-    while (stream->walk.is_valid) {
+    for (uint32_t part = 0; stream->walk.is_valid; part++) {
         struct error damage;
 
-        if (check_span_value(pass, stream, &damage) == 0)
-            pass->tally.bytes += value_bytes(stream);
-        else {
+        if (!is_bad && check_span_value(pass, stream, part, &damage) < 0) {
             verify_find(pass->run, "hour %02u of tenant '%s': part %u of the span index, closing %u: %s", pass->hour,
                         pass->run->tenant.name, stream->key.part, stream->key.number, damage.text);
             verify_mended(pass->run);
-            if (set_stream_aside(pass, stream, err) < 0)
-                return -1;
+            is_bad = true;
         }
+        bytes += value_bytes(stream);
         if (advance(pass, stream, err) < 0)
             return -1;
     }
-    return 0;
+    pass->tally.bytes += is_bad ? 0 : bytes;
+    return is_bad ? set_index_aside(pass, err) : 0;
 }
 
 static int replace_tally(struct pass *pass, struct error *err)

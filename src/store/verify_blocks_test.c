@@ -156,6 +156,28 @@ TEST(verify_finds_a_damaged_span_index)
     day_sample_done(&sample);
 }
 
+/* With one part the others go as well: what is left of an index would hide samples. */
+TEST(verify_sets_a_span_index_aside_whole)
+{
+    struct storekey second =
+        storekey_block((struct storekey_block){ .hour = 7, .kind = STOREKEY_SPANS, .tenant = DEFAULT, .part = 2 });
+    AUTO(buffer_done) struct buffer key;
+    AUTO(buffer_done) struct buffer value;
+    struct day_sample sample;
+    struct verify_sample_found found;
+
+    verify_sample_begin(&sample);
+    verify_sample_find_value(&sample, sample.day->block_family, verify_sample_block_prefix('x', DEFAULT, 0), &found);
+    day_sample_put(&sample, sample.day->block_family, storekey_slice(&second), buffer_slice(&found.value));
+    verify_sample_put_found(&sample, &found);
+    verify_sample_check_mends(&sample, "part 2 of the span index, closing 0: part 1 in front of it is missing",
+                              DAY_SAMPLE_ROWS, DAY_SAMPLE_SAMPLES);
+    buffer_init(&key, 0);
+    buffer_init(&value, 0);
+    CHECK(!day_sample_find(&sample, sample.day->block_family, slice_of(second.bytes, 6), &key, &value));
+    day_sample_done(&sample);
+}
+
 TEST(verify_finds_values_of_no_closing)
 {
     struct storekey key = storekey_block(

@@ -168,7 +168,8 @@ static int give_closing(struct windowscan *scan, const struct marker *marker, st
                                        .from_ns = scan->from_ns,
                                        .until_ns = scan->until_ns,
                                        .wants = wants_rows,
-                                       .context = scan };
+                                       .context = scan,
+                                       .ids = rowfilter_ids(scan->read.filter) };
     struct rowstream *stream;
 
     scan->is_clean = day_view_is_clean(&scan->read.view, marker);
@@ -188,7 +189,8 @@ static int give_head(struct windowscan *scan, const struct day_head *head, struc
                                        .from_ns = scan->from_ns,
                                        .until_ns = scan->until_ns,
                                        .wants = dayread_wants,
-                                       .context = &scan->read };
+                                       .context = &scan->read,
+                                       .ids = rowfilter_ids(scan->read.filter) };
     struct rowstream *stream;
 
     if (rowstream_new_head(&scan->read.view, head, &filter, &stream, err) < 0)
@@ -233,6 +235,7 @@ int windowscan_day(struct day *day, const struct store_query *query, const struc
         result = unpacker_new(&scan.unpacker, err);
     if (!result && scan.read.filter)
         result = give_day(&scan, err);
+    reads->n_spans += dayread_n_spans(&scan.read);
     unpacker_free(scan.unpacker);
     dayread_close(&scan.read);
     arena_done(&scan.arena);

@@ -4,8 +4,8 @@
  * Reading keeps the order of the file: entry i + 1 of mappings, functions and frames is the i-th one met, string i is
  * string i, sample i has stack i + 1. Nothing is merged. Strings point into the bytes.
  *
- * String labels `trace_id` (32 lower-case hex digits) and `span_id` (16) become the sample's link; writing turns it
- * back into those labels. Any other form of them stays a label.
+ * String labels `trace_id` (32 lower-case hex digits) and `span_id` (16), which older clients of Pyroscope call
+ * `profile_id`, become the sample's link; writing turns it back into the first two. Any other form of them stays a label.
  *
  * What is broken in one place costs that place only, and is told in batch->report: a sample that refers to a missing
  * location or has the wrong number of values is dropped, so is a line of a missing function and a label of a missing

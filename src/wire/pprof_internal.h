@@ -61,8 +61,10 @@ enum {
 /* The steps of decoding stay apart, so that each has the registers to itself. */
 #define PPROF_STEP __attribute__((noinline))
 
-#define PPROF_TRACE_KEY SLICE("trace_id")
-#define PPROF_SPAN_KEY  SLICE("span_id")
+#define PPROF_TRACE_KEY    SLICE("trace_id")
+#define PPROF_SPAN_KEY     SLICE("span_id")
+/* What older clients of Pyroscope, and that for Ruby, call the span id. */
+#define PPROF_OLD_SPAN_KEY SLICE("profile_id")
 
 /* Whether a trace or span id is set: zeros mean "unknown". */
 static inline bool pprof_has_id(const uint8_t *id, size_t n)

@@ -80,7 +80,7 @@ bool pprof_lift_link(const struct tables *tables, const struct label *label, str
 
     if (label->kind != LABEL_STRING)
         return false;
-    if (slice_equal(key, PPROF_SPAN_KEY)) {
+    if (slice_equal(key, PPROF_SPAN_KEY) || slice_equal(key, PPROF_OLD_SPAN_KEY)) {
         part = link->span_id;
         n = sizeof(link->span_id);
     } else if (slice_equal(key, PPROF_TRACE_KEY)) {

@@ -336,6 +336,8 @@ TEST(pprof_only_well_formed_ids_become_links)
         { "trace_id", "00f067aa0ba902b7" },
         { "traceid", "4bf92f3577b34da6a3ce929d0e0e4736" },
         { "span_id", "" },
+        { "profile_id", "7c9e6679-7425-40de-944b-e07fc1f90ae7" },
+        { "profile_id", "7c9e6679742540de944be07fc1f90ae7" },
     };
     bool is_lifted;
     struct link link = link_of("span_id", "00f067aa0ba902b7", &is_lifted);
@@ -345,6 +347,9 @@ TEST(pprof_only_well_formed_ids_become_links)
     link = link_of("trace_id", "4bf92f3577b34da6a3ce929d0e0e4736", &is_lifted);
     CHECK(is_lifted);
     CHECK_EQ(link.trace_id[14], 0x47);
+    link = link_of("profile_id", "00f067aa0ba902b7", &is_lifted); /* as older clients of Pyroscope write it */
+    CHECK(is_lifted);
+    CHECK_EQ(link.span_id[2], 0x67);
     for (size_t i = 0; i < ARRAY_LEN(others); i++) {
         (void)link_of(others[i][0], others[i][1], &is_lifted);
         CHECK(!is_lifted);

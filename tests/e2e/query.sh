@@ -296,7 +296,7 @@ out_has "1 thread"
 ask explain shop --json
 same "$(json 'd["query"], d["profile_type"], d["level"], d["profiles"], d["nodes"], d["duration_ns"], d["threads"]')" \
     "('$cpu{service_name=\"shop\"}', '$cpu', False, 6, 9, 60000000000, 1)"
-same "$(json 'sorted(d["read"])')" "['bytes', 'hour_rollups', 'rows', 'series_sums', 'slot_rollups', 'windows']"
+same "$(json 'sorted(d["read"])')" "['bytes', 'hour_rollups', 'rows', 'series_sums', 'slot_rollups', 'span_index_values', 'windows']"
 same "$(json 'd["read"]["hour_rollups"] + d["read"]["series_sums"] + d["read"]["rows"] > 0, d["read_ns"] > 0')" "(True, True)"
 ask explain cache.inuse_space
 out_has "values  averaged over time, added up over instances (a level)"
