@@ -110,6 +110,14 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
     return remove(path);
 }
 
+unsigned test_times(unsigned n)
+{
+    const char *text = getenv("TEST_TIMES");
+    int64_t times;
+
+    return n * (text && slice_to_i64(slice_from(text), &times) && times > 0 && times <= 10000 ? (unsigned)times : 1);
+}
+
 const char *test_directory(void)
 {
     if (directory[0] == '\0') {

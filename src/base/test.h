@@ -62,6 +62,9 @@ static inline struct slice test_identity(struct slice text)
     return text;
 }
 
+/* How many cases made by chance to go through: `n`, or TEST_TIMES of the environment times as many. */
+unsigned test_times(unsigned n);
+
 /* An empty directory of this test's own, removed with all its content when the test ends. */
 const char *test_directory(void);
 

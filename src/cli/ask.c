@@ -222,6 +222,24 @@ int ask_failed(const struct ask *ask, struct error *err)
     return -1;
 }
 
+int ask_filter(const struct ask *ask, const struct view_filter *filter, struct ask_question *question,
+               struct error *err)
+{
+    return view_filter_spec(filter, ask->context->arena, &question->query.filter, err);
+}
+
+int ask_filter_tags(const struct ask *ask, const struct view_filter *filter, struct ask_question *question,
+                    struct view_filter *ret_rest, struct error *err)
+{
+    struct view_filter tags = { .tag_focus = filter->tag_focus, .tag_ignore = filter->tag_ignore };
+
+    if (ask_filter(ask, &tags, question, err) < 0)
+        return -1;
+    *ret_rest = *filter;
+    ret_rest->tag_focus = ret_rest->tag_ignore = NULL;
+    return 0;
+}
+
 int ask_profile(const struct ask *ask, const struct ask_question *question, struct batch *ret_batch,
                 struct query_facts *ret_facts, struct error *err)
 {
@@ -238,12 +256,21 @@ int ask_profile(const struct ask *ask, const struct ask_question *question, stru
     return 0;
 }
 
-int ask_flame(const struct ask *ask, const struct ask_question *question, struct flame **ret_flame,
-              struct query_facts *ret_facts, struct error *err)
+struct view ask_view(const struct ask_question *question, const struct query_facts *facts, int64_t total, bool is_local)
 {
-    if (engine_flame(ask->engine, &question->query, 0, ret_flame, ret_facts, err) < 0)
-        return ask_failed(ask, err);
-    return 0;
+    const struct filter_spec *filter = &question->query.filter;
+    struct view view = { .is_local = is_local,
+                         .is_filtered = filter->focus.len || filter->ignore.len || filter->hide.len ||
+                                        filter->show.len || filter->show_from.len,
+                         .total = total,
+                         .whole = facts->whole,
+                         .whole_size = facts->whole_size,
+                         .n_profiles = facts->n_rows,
+                         .duration_ns = facts->duration_ns,
+                         .query = ask_view_query(question, facts) };
+
+    ask_type_parts(question, &view.type_name, &view.unit);
+    return view;
 }
 
 struct view_query ask_view_query(const struct ask_question *question, const struct query_facts *facts)
@@ -321,8 +348,15 @@ static int tell_what_there_is(const struct ask *ask, struct error *err)
 int ask_tell_empty(const struct ask *ask, const struct ask_question *question, struct error *err)
 {
     char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
+    const struct filter_spec *filter = &question->query.filter;
     struct span span;
 
+    if (filter->tag_focus.len || filter->tag_ignore.len) {
+        command_note(ask->context,
+                     "no sample of %.*s passes --tagfocus and --tagignore; without them there may be some",
+                     SLICE_ARG(question->text));
+        return 0;
+    }
     command_note(ask->context, "no profile of %.*s%s begins from %s until %s", SLICE_ARG(question->text),
                  question->query.ids ? " with these ids" : "",
                  clock_format(question->query.from_ns, CLOCK_ZONE_UTC, 0, from),

@@ -76,12 +76,20 @@ MUST_CHECK int ask_begin(struct ask *ask, struct ask_question *question, struct 
  * default one, and the duration is that of all profiles together, as if they had been merged from files. */
 MUST_CHECK int ask_profile(const struct ask *ask, const struct ask_question *question, struct batch *ret_batch,
                            struct query_facts *ret_facts, struct error *err);
-/* The answer as a whole tree of functions: quicker, and the same as that of the profile. */
-MUST_CHECK int ask_flame(const struct ask *ask, const struct ask_question *question, struct flame **ret_flame,
-                         struct query_facts *ret_facts, struct error *err);
-/* For errors of other functions of the engine: an answer that took too long is one of --timeout. Returns -1. */
+/* For errors of the engine: an answer that took too long is one of --timeout. Returns -1. */
 int ask_failed(const struct ask *ask, struct error *err);
 
+/* Makes filters part of the question; the texts are borrowed. ask_filter_tags takes those by labels alone, for whoever
+ * filters functions of the profile; `*ret_rest` is what is left to do then. Errors: ERR_USAGE naming the option that is
+ * wrong. */
+MUST_CHECK int ask_filter(const struct ask *ask, const struct view_filter *filter, struct ask_question *question,
+                          struct error *err);
+MUST_CHECK int ask_filter_tags(const struct ask *ask, const struct view_filter *filter, struct ask_question *question,
+                               struct view_filter *ret_rest, struct error *err);
+
+/* The view of an answer that is there without its profile, and comes to `total`. */
+struct view ask_view(const struct ask_question *question, const struct query_facts *facts, int64_t total,
+                     bool is_local);
 /* For titles. */
 struct view_query ask_view_query(const struct ask_question *question, const struct query_facts *facts);
 /* Sample type and unit of the type asked for. */

@@ -366,23 +366,35 @@ static int print_json(struct command_context *context, const struct view views[2
     return 0;
 }
 
-static int show(struct command_context *context, const struct view views[2], struct error *err)
+static struct diff_options options_of(const struct diff_config *config)
+{
+    return (struct diff_options){ .granularity = (enum symbol_granularity)config->view.granularity,
+                                  .scaling = (enum diff_scaling)config->scaling,
+                                  .order = config->is_by_total ? DIFF_BY_TOTAL : DIFF_BY_SELF };
+}
+
+static int print(struct command_context *context, const struct view views[2], const struct diff *diff,
+                 struct error *err)
 {
     const struct diff_config *config = context->config;
-    struct diff_options options = { .granularity = (enum symbol_granularity)config->view.granularity,
-                                    .scaling = (enum diff_scaling)config->scaling,
-                                    .order = config->is_by_total ? DIFF_BY_TOTAL : DIFF_BY_SELF };
-    AUTO(diff_freep) struct diff *diff = NULL;
     struct buffer out;
     int result;
 
-    if (diff_new(views[0].profile, views[0].type, views[1].profile, views[1].type, &options, &diff, err) < 0)
-        return -1;
     buffer_init(&out, 0);
     result = config->view.is_json ? print_json(context, views, diff, &out, err)
                                   : print_text(context, views, diff, &out, err);
     input_warn(context, "diff", &diff->flame->report);
     return view_finish(context, &out, result, err);
+}
+
+static int show(struct command_context *context, const struct view views[2], struct error *err)
+{
+    struct diff_options options = options_of(context->config);
+    AUTO(diff_freep) struct diff *diff = NULL;
+
+    if (diff_new(views[0].profile, views[0].type, views[1].profile, views[1].type, &options, &diff, err) < 0)
+        return -1;
+    return print(context, views, diff, err);
 }
 
 /* --- two files --- */
@@ -456,60 +468,132 @@ static int find_ranges(const struct ask *ask, struct range *ret_baseline, struct
     return 0;
 }
 
+static const char *const side_options[] = { "baseline", "comparison" };
+
 /* A side that is empty is no side: a name with a slip in it would pass for a great change. */
-static int open_answer(struct view *view, const struct ask *ask, const struct ask_question *question,
-                       const struct view_config *config, struct error *err)
+static int check_side(const struct ask *ask, const struct ask_question *question, const struct query_facts *facts,
+                      struct error *err)
 {
+    if (facts->n_rows > 0)
+        return 0;
+    if (ask_tell_empty(ask, question, err) < 0)
+        return -1;
+    return error_set(err, ERR_NOT_FOUND, "there is nothing to compare");
+}
+
+/* Where no type is named, each query has its own. */
+static int check_types(const struct view views[2], struct error *err)
+{
+    if (slice_equal(views[0].type_name, views[1].type_name))
+        return 0;
+    return error_set(err, ERR_INVALID, "this is about '%.*s', and --baseline about '%.*s'; --type names one for both",
+                     SLICE_ARG(views[1].type_name), SLICE_ARG(views[0].type_name));
+}
+
+static int compare_by_engine(const struct ask *ask, const struct ask_question questions[2], struct error *err)
+{
+    const struct diff_config *config = ask->context->config;
+    struct diff_options options = options_of(config);
+    AUTO(diff_freep) struct diff *diff = NULL;
+    struct query_facts facts[2];
+    struct view views[2];
+
+    if (engine_diff(ask->engine, &questions[0].query, &questions[1].query, &options, &diff, facts, err) < 0)
+        return ask_failed(ask, err);
+    for (unsigned i = 0; i < 2; i++) {
+        if (check_side(ask, &questions[i], &facts[i], err) < 0)
+            return error_wrap(err, "--%s", side_options[i]);
+        views[i] = ask_view(&questions[i], &facts[i], flame_total(diff->flame, i, 0), config->view.is_local);
+    }
+    return print(ask->context, views, diff, err);
+}
+
+/* One side as a view. */
+static int open_answer(struct view *view, const struct ask *ask, struct ask_question *question, const struct view *like,
+                       struct error *err)
+{
+    const struct diff_config *config = ask->context->config;
+    struct view_config viewing = config->view;
     struct query_facts facts;
     struct view_query about;
     struct batch batch;
 
-    if (ask_profile(ask, question, &batch, &facts, err) < 0)
+    viewing.type = NULL; /* it is part of the question */
+    viewing.like = like;
+    if (ask_filter_tags(ask, &config->view.filter, question, &viewing.filter, err) < 0 ||
+        ask_profile(ask, question, &batch, &facts, err) < 0)
         return -1;
-    if (facts.n_rows == 0) {
+    if (check_side(ask, question, &facts, err) < 0) {
         batch_done(&batch);
-        if (ask_tell_empty(ask, question, err) < 0)
-            return -1;
-        return error_set(err, ERR_NOT_FOUND, "there is nothing to compare");
+        return -1;
     }
     input_warn(ask->context, "query", &batch.report);
     about = ask_view_query(question, &facts);
-    return view_open_batch(view, ask->context, config, &batch, facts.n_rows, &about, err);
+    return view_open_batch(view, ask->context, &viewing, &batch, facts.n_rows, &about, err);
 }
 
-/* One side as a view; the text of its type lives as long as the question. */
-static int open_side(struct view *view, const struct ask *ask, const char *option, const char *text,
-                     const struct range *range, const struct view *like, struct error *err)
+/* Finer than functions, or by file. */
+static int compare_profiles(const struct ask *ask, struct ask_question questions[2], struct error *err)
+{
+    struct view views[2];
+    int result;
+
+    if (open_answer(&views[0], ask, &questions[0], NULL, err) < 0)
+        return error_wrap(err, "--%s", side_options[0]);
+    result = open_answer(&views[1], ask, &questions[1], &views[0], err);
+    if (result == 0) {
+        result = show(ask->context, views, err);
+        view_close(&views[1]);
+    } else
+        error_wrap(err, "--%s", side_options[1]);
+    view_close(&views[0]);
+    return result;
+}
+
+static int resolve_sides(const struct ask *ask, struct ask_question questions[2], struct error *err)
 {
     const struct diff_config *config = ask->context->config;
-    struct view_config viewing = config->view;
-    AUTO(ask_question_done) struct ask_question question = { 0 };
+    const char *texts[] = { config->baseline, config->comparison };
+    struct range ranges[2] = { 0 };
+    struct view views[2] = { 0 };
 
-    viewing.type = NULL; /* it is part of the question */
-    viewing.like = like;
-    if (ask_resolve(ask, text, config->view.type, range->from_ns, range->until_ns, &question, err) < 0 ||
-        open_answer(view, ask, &question, &viewing, err) < 0)
-        return error_wrap(err, "--%s", option);
-    return 0;
+    if (find_ranges(ask, &ranges[0], &ranges[1], err) < 0)
+        return -1;
+    for (unsigned i = 0; i < 2; i++) {
+        if (ask_resolve(ask, texts[i], config->view.type, ranges[i].from_ns, ranges[i].until_ns, &questions[i], err) <
+            0)
+            return error_wrap(err, "--%s", side_options[i]);
+        ask_type_parts(&questions[i], &views[i].type_name, &views[i].unit);
+    }
+    return check_types(views, err) < 0 ? error_wrap(err, "--comparison") : 0;
+}
+
+static int answer_sides(const struct ask *ask, struct ask_question questions[2], struct error *err)
+{
+    const struct diff_config *config = ask->context->config;
+
+    if (resolve_sides(ask, questions, err) < 0)
+        return -1;
+    if (config->view.granularity != SYMBOL_FUNCTION)
+        return compare_profiles(ask, questions, err);
+    for (unsigned i = 0; i < 2; i++)
+        if (ask_filter(ask, &config->view.filter, &questions[i], err) < 0)
+            return -1;
+    return compare_by_engine(ask, questions, err);
 }
 
 static int compare_answers(struct command_context *context, struct error *err)
 {
     const struct diff_config *config = context->config;
     AUTO(ask_close) struct ask ask = { 0 };
-    struct range baseline = { 0 }, comparison = { 0 };
-    struct view views[2];
+    struct ask_question questions[2] = { 0 };
     int result;
 
-    if (ask_open(&ask, context, &config->ask, err) < 0 || find_ranges(&ask, &baseline, &comparison, err) < 0 ||
-        open_side(&views[0], &ask, "baseline", config->baseline, &baseline, NULL, err) < 0)
+    if (ask_open(&ask, context, &config->ask, err) < 0)
         return -1;
-    result = open_side(&views[1], &ask, "comparison", config->comparison, &comparison, &views[0], err);
-    if (result == 0) {
-        result = show(context, views, err);
-        view_close(&views[1]);
-    }
-    view_close(&views[0]);
+    result = answer_sides(&ask, questions, err);
+    for (unsigned i = 0; i < 2; i++)
+        ask_question_done(&questions[i]);
     return result;
 }
 
@@ -541,6 +625,9 @@ static int run(struct command_context *context, struct error *err)
     if (has_queries && !(config->baseline && config->comparison))
         return error_set(err, ERR_USAGE, "--%s alone compares nothing; give --%s, too",
                          config->baseline ? "baseline" : "comparison", config->baseline ? "comparison" : "baseline");
+    if (has_queries && config->view.filter.labels.n > 0)
+        return error_set(err, ERR_USAGE,
+                         "--label chooses samples of files; of queries, conditions go into their braces");
     if (has_queries)
         return compare_answers(context, err);
     if (check_no_times(config, err) < 0)

@@ -9,6 +9,7 @@
 struct explain_config {
     struct ask_config ask;
     struct ask_selection selection;
+    struct view_filter filter;
     bool is_json;
 };
 
@@ -16,11 +17,14 @@ static const struct option_spec explain_options[] = {
     { "json", OPTION_BOOL, FIELD(explain_config, is_json), "false", "Write JSON." },
 };
 
+/* As many as a page shows: the answer is made, but not all of its nodes. */
+#define PAGE_NODES 8192u
+
 /* What there is to say. */
 struct explanation {
     const struct ask_question *question;
     const struct query_facts *facts;
-    uint32_t n_nodes;
+    uint32_t n_nodes; /* at most PAGE_NODES */
 };
 
 /* --- text --- */
@@ -67,7 +71,8 @@ static void print_text(const struct explanation *e, struct buffer *out)
                   e->facts->n_rows == 1 ? "" : "s");
     if (e->facts->duration_ns)
         buffer_printf(out, " of %s", units_human_ns(e->facts->duration_ns).text);
-    buffer_printf(out, ", a tree of %u nodes\n", e->n_nodes);
+    buffer_printf(out, e->n_nodes < PAGE_NODES ? ", a tree of %u nodes\n" : ", the %u heaviest nodes of a tree\n",
+                  e->n_nodes);
     buffer_printf(out, "time    %s reading, %s finishing, %u thread%s\n", units_human_ns(e->facts->read_ns).text,
                   units_human_ns(e->facts->finish_ns).text, e->facts->n_threads, e->facts->n_threads == 1 ? "" : "s");
 }
@@ -138,11 +143,12 @@ static int explain(const struct ask *ask, const struct ask_question *question, s
     struct explanation explanation = { question, &facts, 0 };
     struct buffer out;
 
-    if (ask_flame(ask, question, &flame, &facts, err) < 0)
-        return -1;
+    if (engine_flame(ask->engine, &question->query, PAGE_NODES, &flame, &facts, err) < 0)
+        return ask_failed(ask, err);
     if (facts.n_rows == 0 && ask_tell_empty(ask, question, err) < 0)
         return -1;
-    explanation.n_nodes = flame->n_nodes;
+    for (uint32_t i = 0; i < flame->n_nodes; i++)
+        explanation.n_nodes += !(flame->flags[i] & FLAME_IS_OTHER);
     buffer_init(&out, 0);
     if (config->is_json)
         print_json(&explanation, &out);
@@ -157,7 +163,8 @@ static int run(struct command_context *context, struct error *err)
     AUTO(ask_close) struct ask ask = { 0 };
     AUTO(ask_question_done) struct ask_question question = { 0 };
 
-    if (ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0)
+    if (ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0 ||
+        ask_filter(&ask, &config->filter, &question, err) < 0)
         return -1;
     return explain(&ask, &question, err);
 }
@@ -176,6 +183,7 @@ const struct command cmd_explain = {
         "asked for, the span index of each hour says which series may have them.",
     .config_bytes = sizeof(struct explain_config),
     .options = { OPTION_GROUP("Options", explain_options), ASK_SELECTION_GROUP(explain_config, selection),
+                 VIEW_FILTER_GROUP(explain_config, filter), VIEW_FILTER_TAG_GROUP(explain_config, filter),
                  ASK_GROUPS(explain_config, ask) },
     .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "The query, as for 'hearth query'." } },
     .examples = { { "hearth explain checkout --from now-1d", "What it takes to add up a day of a service." },

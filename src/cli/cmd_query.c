@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `hearth query`: what a store holds of a selection, as a table, a tree or a file. Tables and trees of plain functions
- * come from the engine as trees; all else, and what is filtered, goes through a profile, as files do. */
+/* `hearth query`: what a store holds of a selection, as a table, a tree or a file. Tables and trees of functions come from
+ * the engine; all else goes through a profile, as files do. */
 #include "base/fs.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/showpeek.h"
 #include "cli/showtop.h"
 #include "cli/showtree.h"
 
@@ -16,10 +17,11 @@ struct query_config {
     struct showtree_config tree;
     unsigned format; /* of answer_words, or behind them an index into the formats that can be written */
     const char *output;
+    const char *function; /* of ANSWER_PEEK */
 };
 
-enum answer { ANSWER_AUTO, ANSWER_TOP, ANSWER_TREE, ANSWER_JSON, ANSWER_FILE };
-static const char *const answer_words[] = { "auto", "top", "tree", "json" };
+enum answer { ANSWER_AUTO, ANSWER_TOP, ANSWER_PEEK, ANSWER_TREE, ANSWER_JSON, ANSWER_FILE };
+static const char *const answer_words[] = { "auto", "top", "peek", "tree", "json" };
 
 static const struct format *writable(size_t index)
 {
@@ -41,9 +43,13 @@ static const char *format_word(size_t index)
 
 static const struct option_spec query_options[] = {
     { "format", OPTION_ENUM, FIELD(query_config, format), "auto",
-      "What to make of the answer: the table of functions (top), the tree of calls, as text or as JSON, or a profile. "
-      "By itself it follows the name of --output, and is the table without one.",
+      "What to make of the answer: the table of functions (top), some functions with their callers and callees (peek), "
+      "the tree of calls, as text or as JSON, or a profile. By itself it follows the name of --output, and is the "
+      "table "
+      "without one.",
       .word_at = format_word },
+    { "function", OPTION_REGEX, FIELD(query_config, function), NULL,
+      "Show functions whose name matches with their callers and callees; what --format peek is about." },
     { "output", OPTION_FILE, FIELD(query_config, output), "-",
       "Write to this file; - is standard output. Profiles are compressed as its name says.", .letter = 'o',
       .is_flag_only = true },
@@ -59,6 +65,17 @@ struct shape {
     const struct format *format; /* of a file */
 };
 
+/* --function and --format peek are about each other. */
+static int check_function(const struct query_config *config, const struct shape *shape, struct error *err)
+{
+    if (shape->answer == ANSWER_PEEK && !config->function)
+        return error_set(err, ERR_USAGE,
+                         "--format peek needs --function, a pattern for the names of functions to show");
+    if (shape->answer != ANSWER_PEEK && config->function)
+        return error_set(err, ERR_USAGE, "--function is what --format peek shows; --focus filters other answers");
+    return 0;
+}
+
 static int choose_shape(const struct query_config *config, struct shape *ret_shape, struct error *err)
 {
     const struct format *format;
@@ -70,6 +87,10 @@ static int choose_shape(const struct query_config *config, struct shape *ret_sha
     *ret_shape = (struct shape){ (enum answer)config->format, NULL };
     if (config->format != ANSWER_AUTO)
         return 0;
+    if (config->function) {
+        ret_shape->answer = ANSWER_PEEK;
+        return 0;
+    }
     format = format_find_by_path(slice_from(config->output));
     if (format && format->encode)
         *ret_shape = (struct shape){ ANSWER_FILE, format };
@@ -82,17 +103,25 @@ static int choose_shape(const struct query_config *config, struct shape *ret_sha
 
 /* --- text --- */
 
-static int print(struct command_context *context, const struct query_config *config, const struct shape *shape,
-                 const struct view *view, const struct flame *flame, struct error *err)
+/* What there is to print: functions for a table or with their callers and callees, else a tree. */
+struct shown {
+    const struct flame *flame;
+    const struct top *top; /* NULL for trees */
+};
+
+static int print(struct command_context *context, const struct shape *shape, const struct view *view,
+                 const struct showtree_config *tree, const struct shown *shown, struct error *err)
 {
+    const struct query_config *config = context->config;
     struct buffer out;
     int result;
 
     buffer_init(&out, 0);
-    result = shape->answer == ANSWER_TOP
-                 ? showtop_print(context, &config->table, view, flame, false, &out, err)
-                 : showtree_print(context, &config->tree, view, flame, shape->answer == ANSWER_JSON, &out, err);
-    input_warn(context, "query", &flame->report);
+    result = shape->answer == ANSWER_TOP ? showtop_print(context, &config->table, view, shown->top, false, &out, err)
+             : shape->answer == ANSWER_PEEK
+                 ? showpeek_print(context, config->function, config->table.rows, view, shown->top, false, &out, err)
+                 : showtree_print(context, tree, view, shown->flame, shape->answer == ANSWER_JSON, &out, err);
+    input_warn(context, "query", &shown->flame->report);
     if (strcmp(config->output, "-") == 0)
         return view_finish(context, &out, result, err);
     if (result == 0)
@@ -103,63 +132,111 @@ static int print(struct command_context *context, const struct query_config *con
     return result;
 }
 
-/* --- by way of a tree --- */
+/* --- by the engine --- */
 
+static bool is_table(const struct shape *shape)
+{
+    return shape->answer == ANSWER_TOP || shape->answer == ANSWER_PEEK;
+}
+
+/* Whether the engine makes the very answer. */
 static bool is_plain(const struct query_config *config, const struct shape *shape)
 {
     return shape->answer != ANSWER_FILE && config->view.granularity == SYMBOL_FUNCTION &&
-           !view_filter_is_given(&config->view.filter) &&
-           (shape->answer == ANSWER_TOP || !(config->tree.is_inverted || config->tree.collapses_recursion));
+           (is_table(shape) || !(config->tree.is_inverted || config->tree.collapses_recursion));
 }
 
-/* The view of a tree that is there without its profile. */
-static struct view view_of_flame(const struct query_config *config, const struct ask_question *question,
-                                 const struct flame *flame, const struct query_facts *facts)
-{
-    struct view view = { .is_local = config->view.is_local,
-                         .total = flame_total(flame, 0, 0),
-                         .whole = flame_total(flame, 0, 0),
-                         .whole_size = flame_magnitude(flame->magnitudes[0]),
-                         .n_profiles = facts->n_rows,
-                         .duration_ns = facts->duration_ns,
-                         .query = ask_view_query(question, facts) };
-
-    ask_type_parts(question, &view.type_name, &view.unit);
-    return view;
-}
-
-static int answer_by_flame(const struct ask *ask, const struct ask_question *question, const struct shape *shape,
-                           struct error *err)
+static int find_functions(const struct ask *ask, const struct ask_question *question, const struct shape *shape,
+                          struct top **ret_top, struct query_facts *facts, struct error *err)
 {
     const struct query_config *config = ask->context->config;
+    AUTO(pattern_freep) struct pattern *pattern = NULL;
+    int result;
+
+    if (shape->answer == ANSWER_PEEK) {
+        if (showpeek_pattern(config->function, &pattern, err) < 0)
+            return -1;
+        result = engine_peek(ask->engine, &question->query, pattern, ret_top, facts, err);
+    } else
+        result = engine_top(ask->engine, &question->query, showtop_order(&config->table),
+                            (uint32_t)MIN(config->table.rows, (uint64_t)UINT32_MAX), ret_top, facts, err);
+    return result < 0 ? ask_failed(ask, err) : 0;
+}
+
+static int find_tree(const struct ask *ask, const struct ask_question *question, struct flame **ret_flame,
+                     struct query_facts *facts, struct error *err)
+{
+    const struct query_config *config = ask->context->config;
+    struct engine_flame_options options = { .max_nodes = (uint32_t)config->tree.max_nodes,
+                                            .min_share = config->tree.min_share };
+    struct slice *path;
+
+    if (showtree_path(ask->context, &config->tree, &path, &options.n_path, err) < 0)
+        return -1;
+    options.path = path;
+    return engine_flame_part(ask->engine, &question->query, &options, ret_flame, facts, err) < 0 ? ask_failed(ask, err)
+                                                                                                 : 0;
+}
+
+static int answer_by_engine(const struct ask *ask, const struct ask_question *question, const struct shape *shape,
+                            struct error *err)
+{
+    const struct query_config *config = ask->context->config;
+    struct showtree_config tree = config->tree;
     AUTO(flame_freep) struct flame *flame = NULL;
+    AUTO(top_freep) struct top *top = NULL;
+    struct shown shown;
     struct query_facts facts;
     struct view view;
 
-    if (ask_flame(ask, question, &flame, &facts, err) < 0)
+    if (is_table(shape) ? find_functions(ask, question, shape, &top, &facts, err) < 0
+                        : find_tree(ask, question, &flame, &facts, err) < 0)
         return -1;
     if (facts.n_rows == 0 && ask_tell_empty(ask, question, err) < 0)
         return -1;
     if (facts.n_rows == 0 && shape->answer != ANSWER_JSON)
         return 0;
-    view = view_of_flame(config, question, flame, &facts);
-    return print(ask->context, config, shape, &view, flame, err);
+    shown = (struct shown){ top ? top->flame : flame, top };
+    view = ask_view(question, &facts, flame_total(shown.flame, 0, 0), config->view.is_local);
+    tree.path = NULL; /* the tree begins at its end */
+    return print(ask->context, shape, &view, &tree, &shown, err);
 }
 
 /* --- by way of a profile --- */
+
+static int find_functions_of(const struct view *view, const struct shape *shape, const struct query_config *config,
+                             struct top **ret_top, struct error *err)
+{
+    AUTO(top_freep) struct top *top = NULL;
+    AUTO(pattern_freep) struct pattern *pattern = NULL;
+    AUTO(pattern_scratch_freep) struct pattern_scratch *scratch = NULL;
+    enum top_order order = shape->answer == ANSWER_PEEK ? TOP_BY_TOTAL : showtop_order(&config->table);
+
+    if (top_new(view->profile, &view->type, 1, (enum symbol_granularity)config->view.granularity, order, &top, err) < 0)
+        return -1;
+    if (shape->answer == ANSWER_PEEK &&
+        (showpeek_pattern(config->function, &pattern, err) < 0 || pattern_scratch_new(&scratch, err) < 0 ||
+         top_match(top->graph, pattern, scratch, top->functions, &top->n, err) < 0))
+        return -1;
+    *ret_top = TAKE(top);
+    return 0;
+}
 
 static int show_profile(struct command_context *context, const struct shape *shape, const struct view *view,
                         struct error *err)
 {
     const struct query_config *config = context->config;
     enum symbol_granularity granularity = (enum symbol_granularity)config->view.granularity;
-    struct flame_options top = { .granularity = granularity };
-    struct flame_options tree = showtree_flame_options(&config->tree, granularity);
+    struct flame_options options = showtree_flame_options(&config->tree, granularity);
     AUTO(flame_freep) struct flame *flame = NULL;
+    AUTO(top_freep) struct top *top = NULL;
+    struct shown shown;
 
-    if (flame_new(view->profile, &view->type, 1, shape->answer == ANSWER_TOP ? &top : &tree, &flame, err) < 0)
+    if (is_table(shape) ? find_functions_of(view, shape, config, &top, err) < 0
+                        : flame_new(view->profile, &view->type, 1, &options, &flame, err) < 0)
         return -1;
-    return print(context, config, shape, view, flame, err);
+    shown = (struct shown){ top ? top->flame : flame, top };
+    return print(context, shape, view, &config->tree, &shown, err);
 }
 
 static int write_profile(const struct query_config *config, const struct shape *shape, const struct batch *batch,
@@ -176,23 +253,25 @@ static int answer_nothing(const struct ask *ask, const struct ask_question *ques
                           const struct batch *batch, struct error *err)
 {
     if (shape->answer != ANSWER_FILE)
-        return answer_by_flame(ask, question, shape, err);
+        return answer_by_engine(ask, question, shape, err);
     if (ask_tell_empty(ask, question, err) < 0)
         return -1;
     return write_profile(ask->context->config, shape, batch, err);
 }
 
-static int answer_by_profile(const struct ask *ask, const struct ask_question *question, const struct shape *shape,
+static int answer_by_profile(const struct ask *ask, struct ask_question *question, const struct shape *shape,
                              struct error *err)
 {
     const struct query_config *config = ask->context->config;
+    struct view_config viewing = config->view;
     struct query_facts facts;
     struct view_query about;
     struct batch batch;
     struct view view;
     int result;
 
-    if (ask_profile(ask, question, &batch, &facts, err) < 0)
+    if (ask_filter_tags(ask, &config->view.filter, question, &viewing.filter, err) < 0 ||
+        ask_profile(ask, question, &batch, &facts, err) < 0)
         return -1;
     if (facts.n_rows == 0) {
         result = answer_nothing(ask, question, shape, &batch, err);
@@ -201,7 +280,7 @@ static int answer_by_profile(const struct ask *ask, const struct ask_question *q
     }
     input_warn(ask->context, "query", &batch.report);
     about = ask_view_query(question, &facts);
-    if (view_open_batch(&view, ask->context, &config->view, &batch, facts.n_rows, &about, err) < 0)
+    if (view_open_batch(&view, ask->context, &viewing, &batch, facts.n_rows, &about, err) < 0)
         return -1;
     result = shape->answer == ANSWER_FILE
                  ? write_profile(config, shape, view.is_filtered ? &view.filtered : &view.input.batch, err)
@@ -219,11 +298,14 @@ static int run(struct command_context *context, struct error *err)
     AUTO(ask_question_done) struct ask_question question = { 0 };
     struct shape shape;
 
-    if (choose_shape(config, &shape, err) < 0 ||
+    if (choose_shape(config, &shape, err) < 0 || check_function(config, &shape, err) < 0 ||
         ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0)
         return -1;
-    return is_plain(config, &shape) ? answer_by_flame(&ask, &question, &shape, err)
-                                    : answer_by_profile(&ask, &question, &shape, err);
+    if (!is_plain(config, &shape))
+        return answer_by_profile(&ask, &question, &shape, err);
+    if (ask_filter(&ask, &config->view.filter, &question, err) < 0)
+        return -1;
+    return answer_by_engine(&ask, &question, &shape, err);
 }
 
 const struct command cmd_query = {
@@ -244,14 +326,15 @@ const struct command cmd_query = {
         "If nothing matches, standard error says what there is, and the exit status is 0.",
     .config_bytes = sizeof(struct query_config),
     .options = { OPTION_GROUP("Options", query_options), ASK_SELECTION_GROUP(query_config, selection),
-                 VIEW_FILTER_GROUP(query_config, view.filter), SHOWTOP_GROUP("Table", query_config, table),
-                 SHOWTREE_GROUP("Tree", query_config, tree), ASK_GROUPS(query_config, ask) },
+                 VIEW_FILTER_GROUP(query_config, view.filter), VIEW_FILTER_TAG_GROUP(query_config, view.filter),
+                 SHOWTOP_GROUP("Table", query_config, table), SHOWTREE_GROUP("Tree", query_config, tree),
+                 ASK_GROUPS(query_config, ask) },
     .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "What to add up, like 'checkout.cpu{zone=\"eu-1\"}'." } },
     .examples = { { "hearth query checkout", "The functions of a service that cost most CPU time in the last hour." },
                   { "hearth query 'checkout.alloc_space{version=\"2\"}' --from now-1d --format tree",
                     "Who allocated in one version since yesterday." },
-                  { "hearth query checkout --focus 'json::' --cum",
-                    "The largest by total, in samples that pass through JSON code." },
+                  { "hearth query checkout --function '^malloc$'", "Who calls malloc, and what it calls." },
+                  { "hearth query checkout --tagfocus thread_name=io", "What threads of that name did." },
                   { "hearth query '{}' --type cpu --span-id 00f067aa0ba902b7", "What one span spent its CPU time on." },
                   { "hearth query '{zone=~\"eu-.*\"}' --type cpu --until 2026-11-15T11:00:00Z -o cpu.pb.gz",
                     "An hour of several services as a file for other tools." } },

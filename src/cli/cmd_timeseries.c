@@ -16,6 +16,7 @@
 struct timeseries_config {
     struct ask_config ask;
     struct ask_selection selection;
+    struct view_filter filter;
     struct option_list by;
     int64_t step_ns; /* 0 = by the range */
     unsigned kind;   /* enum timeseries_kind */
@@ -434,7 +435,8 @@ static int run(struct command_context *context, struct error *err)
         return error_set(err, ERR_USAGE, "--json and --csv are two ways of writing the same; give one of them");
     if (config->exemplars.n && config->is_csv)
         return error_set(err, ERR_USAGE, "--csv has a line for each point and no place for --exemplars; use --json");
-    if (ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0)
+    if (ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0 ||
+        ask_filter(&ask, &config->filter, &question, err) < 0)
         return -1;
     return answer(&ask, &question, err);
 }
@@ -448,13 +450,15 @@ const struct command cmd_timeseries = {
         "to "
         "its largest value. Points without profiles are blank.\n\n"
         "A point covers the profiles whose windows began in its time. Flows, like CPU time, are added up in it; of "
-        "levels, like memory in use, it has what each series reports on average, added up over the series.\n\n"
+        "levels, like memory in use, it has what each series reports on average, added up over the series. Filters on "
+        "functions leave the profiles and take what does not pass out of their values; single profiles are read for "
+        "them.\n\n"
         "With --exemplars single profiles, or spans, are shown that have the largest values; 'hearth query' takes "
-        "their "
-        "ids.",
+        "their ids.",
     .config_bytes = sizeof(struct timeseries_config),
     .options = { OPTION_GROUP("Options", timeseries_options), ASK_SELECTION_GROUP(timeseries_config, selection),
-                 SHOWEXEMPLARS_GROUP(timeseries_config, exemplars), ASK_GROUPS(timeseries_config, ask) },
+                 SHOWEXEMPLARS_GROUP(timeseries_config, exemplars), VIEW_FILTER_GROUP(timeseries_config, filter),
+                 VIEW_FILTER_TAG_GROUP(timeseries_config, filter), ASK_GROUPS(timeseries_config, ask) },
     .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "The query, as for 'hearth query'." } },
     .examples = { { "hearth timeseries '{}' --type cpu --kind cores --by service_name --step 1m",
                     "How many cores each service kept busy in the last hour." },
@@ -462,6 +466,7 @@ const struct command cmd_timeseries = {
                     "Memory in use since yesterday, by version and zone." },
                   { "hearth timeseries checkout --exemplars 3 --exemplar-kind span",
                     "The three spans that cost most, by what single profiles have of them." },
+                  { "hearth timeseries checkout --focus '^gc::' --kind cores", "What the garbage collector took." },
                   { "hearth timeseries checkout --csv", "The points for a spreadsheet." } },
     .run = run,
 };

@@ -10,16 +10,16 @@ struct top_config {
 static int show(struct command_context *context, const struct view *view, struct error *err)
 {
     const struct top_config *config = context->config;
-    struct flame_options options = { .granularity = (enum symbol_granularity)config->view.granularity };
-    AUTO(flame_freep) struct flame *flame = NULL;
+    AUTO(top_freep) struct top *top = NULL;
     struct buffer out;
     int result;
 
-    if (flame_new(view->profile, &view->type, 1, &options, &flame, err) < 0)
+    if (top_new(view->profile, &view->type, 1, (enum symbol_granularity)config->view.granularity,
+                showtop_order(&config->table), &top, err) < 0)
         return -1;
     buffer_init(&out, 0);
-    result = showtop_print(context, &config->table, view, flame, config->view.is_json, &out, err);
-    input_warn(context, "top", &flame->report);
+    result = showtop_print(context, &config->table, view, top, config->view.is_json, &out, err);
+    input_warn(context, "top", &top->flame->report);
     return view_finish(context, &out, result, err);
 }
 

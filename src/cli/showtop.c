@@ -2,7 +2,6 @@
 #include "cli/showtop.h"
 
 #include "cli/table.h"
-#include "flame/top.h"
 #include "profile/unit.h"
 
 const struct option_spec showtop_options[SHOWTOP_OPTIONS_N] = {
@@ -12,13 +11,6 @@ const struct option_spec showtop_options[SHOWTOP_OPTIONS_N] = {
       .letter = 'n' },
 };
 
-/* Functions in the order in which they are shown. */
-struct ranking {
-    const struct graph *graph;
-    uint32_t *functions;
-    uint32_t n;
-};
-
 static const char *inline_mark(const struct graph *graph, uint32_t function)
 {
     if (graph->flags[function] & GRAPH_IS_INLINED)
@@ -26,13 +18,13 @@ static const char *inline_mark(const struct graph *graph, uint32_t function)
     return graph->flags[function] & GRAPH_IS_PARTLY_INLINED ? " (partial-inline)" : "";
 }
 
-static uint32_t rows_to_show(const struct showtop_config *config, const struct ranking *top)
+static uint32_t rows_to_show(const struct showtop_config *config, const struct top *top)
 {
     return config->rows && config->rows < top->n ? (uint32_t)config->rows : top->n;
 }
 
 /* The unit in which all values of the table are shown, so that they compare at a glance. */
-static struct slice unit_of_table(const struct view *view, const struct ranking *top, uint32_t n)
+static struct slice unit_of_table(const struct view *view, const struct top *top, uint32_t n)
 {
     uint64_t least = 0, most = flame_magnitude(view->whole);
 
@@ -46,7 +38,7 @@ static struct slice unit_of_table(const struct view *view, const struct ranking 
 }
 
 static int print_text(struct command_context *context, const struct showtop_config *config, const struct view *view,
-                      const struct ranking *top, struct buffer *out, struct error *err)
+                      const struct top *top, struct buffer *out, struct error *err)
 {
     static const struct table_column columns[] = { { "SELF", TABLE_RIGHT },   { "SELF%", TABLE_RIGHT },
                                                    { "SUM%", TABLE_RIGHT },   { "TOTAL", TABLE_RIGHT },
@@ -79,12 +71,12 @@ static int print_text(struct command_context *context, const struct showtop_conf
     }
     if (table_print(&table, context->has_colour, out, err) < 0)
         return -1;
-    if (n < top->n)
-        buffer_printf(out, "%u more functions; -n 0 shows all\n", top->n - n);
+    if (n < top->n + top->n_more)
+        buffer_printf(out, "%u more functions; -n 0 shows all\n", top->n + top->n_more - n);
     return 0;
 }
 
-static void print_json(const struct showtop_config *config, const struct view *view, const struct ranking *top,
+static void print_json(const struct showtop_config *config, const struct view *view, const struct top *top,
                        struct buffer *out)
 {
     struct json json;
@@ -122,23 +114,21 @@ static void print_json(const struct showtop_config *config, const struct view *v
     }
     json_array_end(&json);
     json_key(&json, "functions_total");
-    json_uint(&json, top->n);
+    json_uint(&json, top->n + top->n_more);
     json_object_end(&json);
     json_done(&json);
 }
 
-int showtop_print(struct command_context *context, const struct showtop_config *config, const struct view *view,
-                  const struct flame *flame, bool is_json, struct buffer *out, struct error *err)
+enum top_order showtop_order(const struct showtop_config *config)
 {
-    AUTO(graph_freep) struct graph *graph = NULL;
-    struct ranking top;
+    return config->is_by_total ? TOP_BY_TOTAL : TOP_BY_SELF;
+}
 
-    if (graph_new(flame, 0, &graph, err) < 0 || top_sort(graph, config->is_by_total ? TOP_BY_TOTAL : TOP_BY_SELF, 0,
-                                                         context->arena, &top.functions, &top.n, err) < 0)
-        return -1;
-    top.graph = graph;
+int showtop_print(struct command_context *context, const struct showtop_config *config, const struct view *view,
+                  const struct top *top, bool is_json, struct buffer *out, struct error *err)
+{
     if (!is_json)
-        return print_text(context, config, view, &top, out, err);
-    print_json(config, view, &top, out);
+        return print_text(context, config, view, top, out, err);
+    print_json(config, view, top, out);
     return 0;
 }

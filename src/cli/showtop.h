@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/view.h"
-#include "flame/flame.h"
+#include "flame/top.h"
 
 struct showtop_config {
     bool is_by_total;
@@ -18,8 +18,11 @@ extern const struct option_spec showtop_options[SHOWTOP_OPTIONS_N];
         .offset = offsetof(struct config_struct, member)                                                               \
     }
 
-/* Appends the table of the functions in column 0 of `flame`, the tree of what `view` describes, untrimmed and not
- * inverted. Errors: ERR_MEMORY, ERR_LIMIT. */
+/* In which order the functions are to be found. */
+enum top_order showtop_order(const struct showtop_config *config);
+
+/* Appends the table of functions that were found in that order; `view` describes what they are of. Of what is in `top` as
+ * many are shown as asked for. Errors: ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int showtop_print(struct command_context *context, const struct showtop_config *config,
-                             const struct view *view, const struct flame *flame, bool is_json, struct buffer *out,
+                             const struct view *view, const struct top *top, bool is_json, struct buffer *out,
                              struct error *err);

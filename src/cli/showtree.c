@@ -18,6 +18,9 @@ const struct option_spec showtree_options[SHOWTREE_OPTIONS_N] = {
     { "max-nodes", OPTION_UINT, FIELD(showtree_config, max_nodes), "0",
       "Keep so many of the heaviest nodes, the rest as `other`; 0 keeps all.", .max = "4294967295" },
     { "depth", OPTION_UINT, FIELD(showtree_config, depth), "0", "Show so many levels; 0 shows all." },
+    { "path", OPTION_TEXT, FIELD(showtree_config, path), NULL,
+      "Begin at the end of this path of calls: names of functions from the root, with semicolons between them.",
+      .value_name = "CALLS", .is_flag_only = true },
 };
 
 struct flame_options showtree_flame_options(const struct showtree_config *config, enum symbol_granularity granularity)
@@ -25,6 +28,23 @@ struct flame_options showtree_flame_options(const struct showtree_config *config
     return (struct flame_options){ .granularity = granularity,
                                    .is_inverted = config->is_inverted,
                                    .collapses_recursion = config->collapses_recursion };
+}
+
+int showtree_path(struct command_context *context, const struct showtree_config *config, struct slice **ret_names,
+                  uint32_t *ret_n, struct error *err)
+{
+    struct slice rest = slice_from(config->path), name;
+    struct slice *names = ARENA_ARRAY(context->arena, struct slice, rest.len / 2 + 1, err);
+    uint32_t n = 0;
+
+    if (!names)
+        return -1;
+    while (rest.len && slice_next_part(&rest, ';', &name))
+        if (name.len)
+            names[n++] = name;
+    *ret_names = names;
+    *ret_n = n;
+    return 0;
 }
 
 static bool is_shown(const struct showtree_config *config, const struct flame *flame, uint32_t node)
@@ -110,7 +130,11 @@ int showtree_print(struct command_context *context, const struct showtree_config
 {
     struct trim_options trim = { .max_nodes = (uint32_t)config->max_nodes, .min_share = config->min_share };
     AUTO(flame_freep) struct flame *trimmed = NULL;
+    struct slice *path;
+    uint32_t n;
 
+    if (showtree_path(context, config, &path, &n, err) < 0 || flame_find_path(flame, path, n, &trim.root, err) < 0)
+        return -1;
     if (trim_flame(flame, &trim, &trimmed, err) < 0)
         return -1;
     if (!is_json)

@@ -11,9 +11,10 @@ struct showtree_config {
     double min_share;
     uint64_t max_nodes;
     uint64_t depth;
+    const char *path;
 };
 
-#define SHOWTREE_OPTIONS_N 5
+#define SHOWTREE_OPTIONS_N 6
 extern const struct option_spec showtree_options[SHOWTREE_OPTIONS_N];
 #define SHOWTREE_GROUP(title_text, config_struct, member)                                                              \
     {                                                                                                                  \
@@ -24,8 +25,12 @@ extern const struct option_spec showtree_options[SHOWTREE_OPTIONS_N];
 /* How the tree is to be made of a profile. */
 struct flame_options showtree_flame_options(const struct showtree_config *config, enum symbol_granularity granularity);
 
-/* Appends the tree in column 0 of `flame`, which was made so and is cut here as asked; `view` describes it. Errors:
- * ERR_MEMORY, ERR_LIMIT. */
+/* The names of --path, from the root; none if it is not given. From the arena of the context. Errors: ERR_MEMORY, ERR_LIMIT. */
+MUST_CHECK int showtree_path(struct command_context *context, const struct showtree_config *config,
+                             struct slice **ret_names, uint32_t *ret_n, struct error *err);
+
+/* Appends the tree in column 0 of `flame`, which was made so and is cut here as asked, its path included; `view` describes
+ * it. Errors: ERR_NOT_FOUND where the path leads nowhere, ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int showtree_print(struct command_context *context, const struct showtree_config *config,
                               const struct view *view, const struct flame *flame, bool is_json, struct buffer *out,
                               struct error *err);

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "cli/table.h"
 #include "flame/noise.h"
-#include "profile/filter.h"
 #include "profile/prune.h"
 #include "profile/unit.h"
 
@@ -33,6 +32,7 @@ const struct option_spec view_filter_options[VIEW_FILTER_OPTIONS_N] = {
       "Leave out what called the matching function nearest the root, and samples without one." },
 };
 
+/* Those of VIEW_FILTER_TAG_GROUP first. */
 const struct option_spec view_filter_label_options[VIEW_FILTER_LABEL_OPTIONS_N] = {
     { "tagfocus", OPTION_TEXT, FIELD(view_filter, tag_focus), NULL,
       "Only samples with a label that matches, in pprof's notation: a pattern, KEY=PATTERN, or a range of numbers with "
@@ -126,10 +126,9 @@ static int wrong_option(struct error *err)
     return -1;
 }
 
-int view_filter_apply(struct command_context *context, const struct view_filter *given, const struct batch *in,
-                      struct batch *out, bool *ret_is_filtered, struct error *err)
+static int make_filter(const struct view_filter *given, struct arena *arena, struct filter_spec *ret_spec,
+                       struct filter **ret_filter, struct error *err)
 {
-    AUTO(filter_freep) struct filter *filter = NULL;
     struct filter_spec spec = { .focus = slice_from(given->focus),
                                 .ignore = slice_from(given->ignore),
                                 .hide = slice_from(given->hide),
@@ -138,20 +137,37 @@ int view_filter_apply(struct command_context *context, const struct view_filter 
                                 .tag_focus = slice_from(given->tag_focus),
                                 .tag_ignore = slice_from(given->tag_ignore),
                                 .n_labels = (uint32_t)given->labels.n };
-    struct slice *labels;
+    struct slice *labels = ARENA_ARRAY(arena, struct slice, given->labels.n, err);
 
-    *ret_is_filtered = view_filter_is_given(given);
-    if (!*ret_is_filtered)
-        return 0;
-    labels = ARENA_ARRAY(context->arena, struct slice, given->labels.n, err);
     if (!labels)
         return -1;
     for (size_t i = 0; i < given->labels.n; i++)
         labels[i] = slice_from(given->labels.items[i]);
     spec.labels = labels;
-    if (filter_new(&spec, &filter, err) < 0)
+    if (filter_new(&spec, ret_filter, err) < 0)
         return err->code == ERR_INVALID ? wrong_option(err) : -1;
-    if (filter_apply(filter, in, out, err) < 0)
+    *ret_spec = spec;
+    return 0;
+}
+
+int view_filter_spec(const struct view_filter *filter, struct arena *arena, struct filter_spec *ret_spec,
+                     struct error *err)
+{
+    AUTO(filter_freep) struct filter *compiled = NULL;
+
+    return make_filter(filter, arena, ret_spec, &compiled, err);
+}
+
+int view_filter_apply(struct command_context *context, const struct view_filter *given, const struct batch *in,
+                      struct batch *out, bool *ret_is_filtered, struct error *err)
+{
+    AUTO(filter_freep) struct filter *filter = NULL;
+    struct filter_spec spec;
+
+    *ret_is_filtered = view_filter_is_given(given);
+    if (!*ret_is_filtered)
+        return 0;
+    if (make_filter(given, context->arena, &spec, &filter, err) < 0 || filter_apply(filter, in, out, err) < 0)
         return -1;
     input_warn(context, "filters", &out->report);
     return 0;

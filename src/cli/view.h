@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "cli/input.h"
+#include "profile/filter.h"
 #include "profile/symbolname.h"
 
 /* What to leave out; see filter.h. */
@@ -29,8 +30,19 @@ extern const struct option_spec view_filter_label_options[VIEW_FILTER_LABEL_OPTI
         .offset = offsetof(struct config_struct, member)                                                               \
     }
 
+/* Of those on labels the ones that hold for queries, too. */
+#define VIEW_FILTER_TAG_GROUP(config_struct, member)                                                                   \
+    {                                                                                                                  \
+        .title = "Filtering by labels", .specs = view_filter_label_options, .n = 2,                                    \
+        .offset = offsetof(struct config_struct, member)                                                               \
+    }
+
 /* Whether there is anything to leave out. */
 bool view_filter_is_given(const struct view_filter *filter);
+
+/* What was given as filter.h has it; the labels are from `arena`. Errors: ERR_USAGE naming the option that is wrong. */
+MUST_CHECK int view_filter_spec(const struct view_filter *filter, struct arena *arena, struct filter_spec *ret_spec,
+                                struct error *err);
 
 /* Fills `out` (initialised and empty) with what the filter leaves of `in`, and warns of patterns that met nothing.
  * `*ret_is_filtered` is false, and `out` stays empty, where no filter was given. */

@@ -170,18 +170,15 @@ static int choose_factor(struct diff *diff, double unit_factor, struct error *er
     return 0;
 }
 
-static struct diff_side side_of(const struct flame *flame, uint32_t column, const struct profile *profile)
+static struct diff_side side_of(const struct flame *flame, uint32_t column, int64_t duration_ns)
 {
     return (struct diff_side){ .total = flame_total(flame, column, 0),
-                               .duration_ns = profile->duration_ns,
+                               .duration_ns = duration_ns,
                                .samples = flame_total_count(flame, column, 0) };
 }
 
-static int check_units(const struct profile *before, uint32_t before_type, const struct profile *after,
-                       uint32_t after_type, double *ret_factor, struct error *err)
+static int check_units(struct slice to, struct slice from, double *ret_factor, struct error *err)
 {
-    struct slice from = tables_string(after->tables, after->types[after_type].unit);
-    struct slice to = tables_string(before->tables, before->types[before_type].unit);
     int64_t up, down;
 
     if (!unit_ratio(from, to, &up, &down))
@@ -191,8 +188,47 @@ static int check_units(const struct profile *before, uint32_t before_type, const
     return 0;
 }
 
-static int build_tree(struct diff *diff, const struct profile *before, uint32_t before_type,
-                      const struct profile *after, uint32_t after_type, const struct diff_options *options,
+static int compare_sides(struct diff *diff, const struct diff_parts *parts, const struct diff_options *options,
+                         struct error *err)
+{
+    double unit_factor = 1;
+
+    if (check_units(parts->before_unit, parts->after_unit, &unit_factor, err) < 0)
+        return -1;
+    diff->scaling = options->scaling;
+    diff->before = side_of(diff->flame, BEFORE, parts->before_duration_ns);
+    diff->after = side_of(diff->flame, AFTER, parts->after_duration_ns);
+    diff->unit = arena_copy(&diff->graph->arena, parts->before_unit, err);
+    if (!diff->unit.ptr || choose_factor(diff, unit_factor, err) < 0)
+        return -1;
+    return put_in_order(diff, options->order, err);
+}
+
+int diff_new_of(const struct diff_parts *parts, const struct diff_options *options, struct diff **ret_diff,
+                struct error *err)
+{
+    AUTO(diff_freep) struct diff *diff = MEMORY_NEW(struct diff, err);
+
+    if (!diff) {
+        graph_free(parts->graph);
+        flame_free(parts->flame);
+        return -1;
+    }
+    diff->flame = parts->flame;
+    diff->graph = parts->graph;
+    if (compare_sides(diff, parts, options, err) < 0)
+        return -1;
+    *ret_diff = TAKE(diff);
+    return 0;
+}
+
+static struct slice unit_of(const struct profile *profile, uint32_t type)
+{
+    return tables_string(profile->tables, profile->types[type].unit);
+}
+
+static int build_tree(const struct profile *before, uint32_t before_type, const struct profile *after,
+                      uint32_t after_type, const struct diff_options *options, struct flame **ret_flame,
                       struct error *err)
 {
     struct flame_options tree = { .granularity = options->granularity,
@@ -203,36 +239,31 @@ static int build_tree(struct diff *diff, const struct profile *before, uint32_t 
 
     if (flame_builder_new(&tree, 2, &builder, err) < 0 ||
         flame_builder_add(builder, before, &before_type, 1, BEFORE, err) < 0 ||
-        flame_builder_add(builder, after, &after_type, 1, AFTER, err) < 0 ||
-        flame_builder_finish(builder, &diff->flame, err) < 0)
+        flame_builder_add(builder, after, &after_type, 1, AFTER, err) < 0)
         return -1;
-    diff->before = side_of(diff->flame, BEFORE, before);
-    diff->after = side_of(diff->flame, AFTER, after);
-    diff->unit = arena_copy(&diff->flame->arena, tables_string(before->tables, before->types[before_type].unit), err);
-    return diff->unit.ptr ? graph_new(diff->flame, BEFORE, &diff->graph, err) : -1;
+    return flame_builder_finish(builder, ret_flame, err);
 }
 
 int diff_new(const struct profile *before, uint32_t before_type, const struct profile *after, uint32_t after_type,
              const struct diff_options *options, struct diff **ret_diff, struct error *err)
 {
     static const struct diff_options defaults;
-    AUTO(diff_freep) struct diff *diff = NULL;
-    double unit_factor = 1;
+    AUTO(flame_freep) struct flame *flame = NULL;
+    struct diff_parts parts = { .before_duration_ns = before->duration_ns, .after_duration_ns = after->duration_ns };
+    double unit_factor;
 
     ASSERT(before_type < before->n_types && after_type < after->n_types);
     if (!options)
         options = &defaults;
-    if (check_units(before, before_type, after, after_type, &unit_factor, err) < 0)
+    parts.before_unit = unit_of(before, before_type);
+    parts.after_unit = unit_of(after, after_type);
+    /* First, since a tree takes long. */
+    if (check_units(parts.before_unit, parts.after_unit, &unit_factor, err) < 0 ||
+        build_tree(before, before_type, after, after_type, options, &flame, err) < 0 ||
+        graph_new(flame, BEFORE, &parts.graph, err) < 0)
         return -1;
-    diff = MEMORY_NEW(struct diff, err);
-    if (!diff)
-        return -1;
-    diff->scaling = options->scaling;
-    if (build_tree(diff, before, before_type, after, after_type, options, err) < 0 ||
-        choose_factor(diff, unit_factor, err) < 0 || put_in_order(diff, options->order, err) < 0)
-        return -1;
-    *ret_diff = TAKE(diff);
-    return 0;
+    parts.flame = TAKE(flame);
+    return diff_new_of(&parts, options, ret_diff, err);
 }
 
 void diff_free(struct diff *diff)

@@ -65,6 +65,17 @@ struct diff_value {
 MUST_CHECK int diff_new(const struct profile *before, uint32_t before_type, const struct profile *after,
                         uint32_t after_type, const struct diff_options *options, struct diff **ret_diff,
                         struct error *err);
+
+/* The two sides where they are added up already: a tree of two columns, trimmed or not, and the functions of both. Tree and
+ * graph are taken over, also on failure. Of the options, those on how to make a tree do not matter. Errors: as diff_new. */
+struct diff_parts {
+    struct flame *flame;
+    struct graph *graph;
+    int64_t before_duration_ns, after_duration_ns; /* 0 = unknown */
+    struct slice before_unit, after_unit;
+};
+MUST_CHECK int diff_new_of(const struct diff_parts *parts, const struct diff_options *options, struct diff **ret_diff,
+                           struct error *err);
 void diff_free(struct diff *diff);
 void diff_freep(struct diff **diff);
 

@@ -554,3 +554,25 @@ uint32_t flame_find_child(const struct flame *flame, uint32_t node, struct slice
             return child;
     return 0;
 }
+
+int flame_no_such_path(const struct slice *path, uint32_t at, struct error *err)
+{
+    if (at == 0)
+        return error_set(err, ERR_NOT_FOUND, "no stack begins with '%.*s'", SLICE_ARG(path[0]));
+    return error_set(err, ERR_NOT_FOUND, "the path ends after %u call%s: '%.*s' does not call '%.*s' there", at,
+                     at == 1 ? "" : "s", SLICE_ARG(path[at - 1]), SLICE_ARG(path[at]));
+}
+
+int flame_find_path(const struct flame *flame, const struct slice *path, uint32_t n_path, uint32_t *ret_node,
+                    struct error *err)
+{
+    uint32_t node = 0;
+
+    for (uint32_t i = 0; i < n_path; i++) {
+        node = flame_find_child(flame, node, path[i]);
+        if (!node)
+            return flame_no_such_path(path, i, err);
+    }
+    *ret_node = node;
+    return 0;
+}

@@ -129,6 +129,12 @@ static inline uint32_t flame_next_child(const struct flame *flame, uint32_t chil
 /* The child of `node` called `name`, or 0. Several calls of it follow a path, so that a part can be asked for again. */
 uint32_t flame_find_child(const struct flame *flame, uint32_t node, struct slice name);
 
+/* The node to which names lead from the root. Errors: ERR_NOT_FOUND, saying how far they do. */
+MUST_CHECK int flame_find_path(const struct flame *flame, const struct slice *path, uint32_t n_path, uint32_t *ret_node,
+                               struct error *err);
+/* That error, for whoever follows paths in another way: path[at] is not there. Returns -1. */
+int flame_no_such_path(const struct slice *path, uint32_t at, struct error *err);
+
 /* An empty tree of `n_nodes`, all zero, that uses `set` without owning it: for code that derives trees. */
 MUST_CHECK int flame_new_empty(uint32_t n_nodes, uint32_t n_columns, bool has_counts, struct symbolset *set,
                                struct flame **ret_flame, struct error *err);

@@ -419,3 +419,28 @@ TEST(flame_tree_agrees_with_transformed_profiles)
         batch_done(&inverted);
     }
 }
+
+TEST(flame_find_path_follows_names_from_the_root)
+{
+    const char *const stacks[] = { "abc", "abd", "x" };
+    const int64_t values[] = { 1, 2, 4 };
+    const uint32_t type = 0;
+    struct slice path[] = { SLICE("a"), SLICE("b"), SLICE("d"), SLICE("e") };
+    AUTO(flame_freep) struct flame *flame = NULL;
+    struct batch batch;
+    struct error err;
+    uint32_t node;
+
+    batch_init(&batch, NULL);
+    letter_batch(&batch, stacks, values, 3);
+    CHECK_OK(flame_new(&batch.profiles[0], &type, 1, NULL, &flame, &err), &err);
+    CHECK_OK(flame_find_path(flame, path, 0, &node, &err), &err);
+    CHECK_EQ(node, 0);
+    CHECK_OK(flame_find_path(flame, path, 3, &node, &err), &err);
+    CHECK_EQ(flame_total(flame, 0, node), 2);
+    CHECK_ERROR(flame_find_path(flame, path, 4, &node, &err), &err, ERR_NOT_FOUND);
+    CHECK_HAS(err.text, "the path ends after 3 calls: 'd' does not call 'e' there");
+    CHECK_ERROR(flame_find_path(flame, path + 1, 1, &node, &err), &err, ERR_NOT_FOUND);
+    CHECK_HAS(err.text, "no stack begins with 'b'");
+    batch_done(&batch);
+}

@@ -172,6 +172,13 @@ static int make_room(struct graph *g, struct error *err)
     return g->flags && g->self && g->total && g->self_counts && g->total_counts ? 0 : -1;
 }
 
+static int make_room_for_calls(struct graph *g, struct error *err)
+{
+    g->calls = ARENA_ARRAY(&g->arena, struct graph_call, g->n_calls, err);
+    g->call_values = ARENA_ARRAY(&g->arena, int64_t, (size_t)g->n_calls * g->n_columns, err);
+    return g->calls && g->call_values ? 0 : -1;
+}
+
 /* --- calls, when all are known --- */
 
 struct call_order {
@@ -241,25 +248,28 @@ static void mark_inlined(struct graph *g)
     }
 }
 
+int graph_group_calls(struct graph *g, uint32_t column, struct error *err)
+{
+    if (group_calls(g, false, column, &g->callers, &g->caller_starts, err) < 0 ||
+        group_calls(g, true, column, &g->callees, &g->callee_starts, err) < 0)
+        return -1;
+    mark_inlined(g);
+    return 0;
+}
+
 static int keep_calls(struct walk *w, uint32_t column, struct error *err)
 {
     struct graph *g = w->graph;
 
     g->n_calls = (uint32_t)w->calls.n;
-    g->calls = ARENA_ARRAY(&g->arena, struct graph_call, g->n_calls, err);
-    g->call_values = ARENA_ARRAY(&g->arena, int64_t, (size_t)g->n_calls * g->n_columns, err);
-    if (!g->calls || !g->call_values)
+    if (make_room_for_calls(g, err) < 0)
         return -1;
     for (uint32_t call = 0; call < g->n_calls; call++) {
         g->calls[call] = w->calls.items[call];
         for (uint32_t i = 0; i < g->n_columns; i++)
             g->call_values[(size_t)i * g->n_calls + call] = w->call_values.items[(size_t)call * g->n_columns + i];
     }
-    if (group_calls(g, false, column, &g->callers, &g->caller_starts, err) < 0 ||
-        group_calls(g, true, column, &g->callees, &g->callee_starts, err) < 0)
-        return -1;
-    mark_inlined(g);
-    return 0;
+    return graph_group_calls(g, column, err);
 }
 
 /* --- life --- */
@@ -286,17 +296,40 @@ static int build(struct graph *g, uint32_t column, struct error *err)
     return result;
 }
 
-int graph_new(const struct flame *flame, uint32_t column, struct graph **ret_graph, struct error *err)
+static struct graph *begin(const struct flame *flame, struct error *err)
 {
-    AUTO(graph_freep) struct graph *graph = MEMORY_NEW(struct graph, err);
+    struct graph *graph = MEMORY_NEW(struct graph, err);
 
-    ASSERT(!flame->is_inverted && column < flame->n_columns);
     if (!graph)
-        return -1;
+        return NULL;
     arena_init(&graph->arena, 0);
     graph->flame = flame;
     graph->n_columns = flame->n_columns;
-    if (build(graph, column, err) < 0)
+    return graph;
+}
+
+int graph_new(const struct flame *flame, uint32_t column, struct graph **ret_graph, struct error *err)
+{
+    AUTO(graph_freep) struct graph *graph = begin(flame, err);
+
+    ASSERT(!flame->is_inverted && column < flame->n_columns);
+    if (!graph || build(graph, column, err) < 0)
+        return -1;
+    *ret_graph = TAKE(graph);
+    return 0;
+}
+
+int graph_new_empty(const struct flame *flame, uint32_t n_functions, uint32_t n_calls, struct graph **ret_graph,
+                    struct error *err)
+{
+    AUTO(graph_freep) struct graph *graph = begin(flame, err);
+
+    if (!graph)
+        return -1;
+    graph->n_functions = n_functions;
+    graph->n_calls = n_calls;
+    graph->symbols = ARENA_ARRAY(&graph->arena, uint32_t, n_functions, err);
+    if (!graph->symbols || make_room(graph, err) < 0 || make_room_for_calls(graph, err) < 0)
         return -1;
     *ret_graph = TAKE(graph);
     return 0;

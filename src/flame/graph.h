@@ -21,7 +21,7 @@ enum {
 struct graph {
     uint32_t n_functions, n_calls, n_columns;
 
-    uint32_t *symbols; /* [function] ids in the set of the tree; ascending */
+    uint32_t *symbols; /* [function] ids in the set of the tree */
     uint8_t *flags;
     int64_t *self;        /* [column * n_functions + function] */
     int64_t *total;       /* likewise */
@@ -47,6 +47,12 @@ struct graph {
 /* Sums up a tree, which must not be inverted and must outlive the graph. A trimmed tree gives the graph of what is left
  * of it. Calls are ordered by `column`. Errors: ERR_MEMORY, ERR_LIMIT. Thread: any. */
 MUST_CHECK int graph_new(const struct flame *flame, uint32_t column, struct graph **ret_graph, struct error *err);
+/* An empty graph, all zero, of functions and calls that are filled in: for code that finds them elsewhere. `flame` gives names,
+ * totals and what is known of counts; it may hold less than the functions, but has their symbols, and outlives the graph. */
+MUST_CHECK int graph_new_empty(const struct flame *flame, uint32_t n_functions, uint32_t n_calls,
+                               struct graph **ret_graph, struct error *err);
+/* Then fills in callers, callees, and the flags of functions, by the calls that are there. Errors: ERR_MEMORY. */
+MUST_CHECK int graph_group_calls(struct graph *graph, uint32_t column, struct error *err);
 void graph_free(struct graph *graph);
 void graph_freep(struct graph **graph);
 

@@ -28,6 +28,8 @@ struct top {
     struct graph *graph;
     uint32_t *functions; /* of the graph, in order */
     uint32_t n;
+    uint32_t n_more;   /* functions that are not in the list; 0 where it is whole */
+    int64_t more_self; /* what they come to themselves, in column 0 */
 };
 
 MUST_CHECK int top_new(const struct profile *profile, const uint32_t *types, uint32_t n_types,

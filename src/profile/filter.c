@@ -359,3 +359,18 @@ int filter_apply(const struct filter *filter, const struct batch *in, struct bat
     rewrite_done(&run.rewrite);
     return result;
 }
+
+int filter_stacks(const struct filter *filter, const struct tables *tables, bool *ret_stays, struct error *err)
+{
+    struct run run = { .filter = filter, .tables = *tables };
+    int result = 0;
+
+    arena_init(&run.rewrite.arena, 0);
+    if (has_name_filter(filter))
+        result = pattern_scratch_new(&run.scratch, err) < 0 ? -1 : filter_names(&run, err);
+    for (uint32_t i = 0; !result && i < tables->n_stacks; i++)
+        ret_stays[i] = !run.drops_stack || !run.drops_stack[i];
+    pattern_scratch_free(run.scratch);
+    arena_done(&run.rewrite.arena);
+    return result;
+}

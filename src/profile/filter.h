@@ -37,3 +37,8 @@ void filter_freep(struct filter **filter);
  * that matched nothing are told in out->report, as is what the model cannot carry over (times of single events).
  * Errors: ERR_LIMIT when a pattern takes too many steps or `out` is full, ERR_MEMORY. */
 MUST_CHECK int filter_apply(const struct filter *filter, const struct batch *in, struct batch *out, struct error *err);
+
+/* Whether samples with each of the stacks of `tables` stay, by the filters on names; `ret_stays` has room for them all. For
+ * whoever needs no new profile. Errors: as filter_apply. */
+MUST_CHECK int filter_stacks(const struct filter *filter, const struct tables *tables, bool *ret_stays,
+                             struct error *err);

@@ -238,6 +238,40 @@ TEST(filter_focus_and_ignore_split_a_profile_in_two)
     }
 }
 
+TEST(filter_stacks_tells_which_samples_stay)
+{
+    static const struct filter_spec specs[] = {
+        { .focus = { "f1|libc", 7 } }, { .ignore = { "1\\.c", 4 } },    { .hide = { "f", 1 } },
+        { .show = { "f[2-5]", 6 } },   { .show_from = { "f[12]", 5 } }, { .focus = { "f", 1 }, .ignore = { "f3", 2 } },
+        { .focus = { NULL, 0 } },
+    };
+    struct batch in;
+    struct error err;
+
+    batch_init(&in, NULL);
+    random_batch(&in,
+                 &(struct random_options){
+                     .seed = 3, .n_functions = 9, .n_frames = 20, .n_stacks = 20, .max_depth = 4, .n_samples = 60 });
+    for (size_t k = 0; k < ARRAY_LEN(specs); k++) {
+        const struct profile *p = &in.profiles[0];
+        AUTO(filter_freep) struct filter *filter = NULL;
+        bool stays[64];
+        int64_t sum = 0;
+        struct batch out;
+
+        CHECK(in.tables.n_stacks <= ARRAY_LEN(stays));
+        batch_init(&out, NULL);
+        CHECK_OK(filter_new(&specs[k], &filter, &err), &err);
+        CHECK_OK(filter_apply(filter, &in, &out, &err), &err);
+        CHECK_OK(filter_stacks(filter, &in.tables, stays, &err), &err);
+        for (uint32_t i = 0; i < p->n_samples; i++)
+            sum += stays[p->stacks[i]] ? profile_values(p, 1)[i] : 0;
+        CHECK_EQ(profile_total(&out.profiles[0], 1), sum);
+        batch_done(&out);
+    }
+    batch_done(&in);
+}
+
 static int run_filter(void *context, struct error *err)
 {
     struct slice label = SLICE("thread=~t.");
@@ -251,10 +285,14 @@ static int run_filter(void *context, struct error *err)
     struct batch out;
     int result;
 
+    const struct batch *in = context;
+    bool stays[64];
+
+    CHECK(in->tables.n_stacks <= ARRAY_LEN(stays));
     batch_init(&out, NULL);
-    result = filter_new(&spec, &filter, err) < 0 ? -1 : filter_apply(filter, context, &out, err);
+    result = filter_new(&spec, &filter, err) < 0 ? -1 : filter_apply(filter, in, &out, err);
     batch_done(&out);
-    return result;
+    return result < 0 ? -1 : filter_stacks(filter, &in->tables, stays, err);
 }
 
 TEST(filter_survives_any_failing_allocation)

@@ -35,6 +35,25 @@ void symbolset_frames_done(struct symbolset_frames *frames)
     *frames = (struct symbolset_frames){ 0 };
 }
 
+/* The symbol of a hash; a new one is empty. */
+static int add_symbol(struct symbolset *set, struct hash128 hash, uint32_t *ret_id, bool *ret_is_new, struct error *err)
+{
+    if (VEC_RESERVE(&set->symbols, 1, SYMBOLS_MAX, err) < 0 ||
+        hash_set_add(&set->hashes, hash, ret_id, ret_is_new, err) < 0)
+        return -1;
+    if (*ret_is_new)
+        set->symbols.items[set->symbols.n++] = (struct symbol){ 0 };
+    return 0;
+}
+
+/* Undoes the newest add_symbol. Returns -1. */
+static int take_back(struct symbolset *set)
+{
+    hash_set_pop(&set->hashes);
+    set->symbols.n--;
+    return -1;
+}
+
 static struct hash128 string_hash(struct import *import, uint32_t id)
 {
     if (!import->hashes[id].b)
@@ -103,12 +122,12 @@ static int add_name(struct import *import, uint32_t frame, uint32_t index, uint3
     struct symbol *symbol;
     bool is_new;
 
-    if (hash_set_add(&set->hashes, name_hash(import, &name), ret_id, &is_new, err) < 0)
+    if (add_symbol(set, name_hash(import, &name), ret_id, &is_new, err) < 0)
         return -1;
     if (!is_new)
         return 0;
-    symbol = VEC_PUSH(&set->symbols, SYMBOLS_MAX, err);
-    return symbol ? fill_symbol(import, frame, index, &name, symbol, err) : -1;
+    symbol = &set->symbols.items[*ret_id];
+    return fill_symbol(import, frame, index, &name, symbol, err) < 0 ? take_back(set) : 0;
 }
 
 static int allocate(struct import *import, struct symbolset_frames *frames, struct error *err)
@@ -172,16 +191,14 @@ int symbolset_add_text(struct symbolset *set, struct slice text, uint32_t *ret_i
     struct symbol *symbol;
     bool is_new;
 
-    if (hash_set_add(&set->hashes, hash, ret_id, &is_new, err) < 0)
+    if (add_symbol(set, hash, ret_id, &is_new, err) < 0)
         return -1;
     if (!is_new)
         return 0;
-    symbol = VEC_PUSH(&set->symbols, SYMBOLS_MAX, err);
-    if (!symbol)
-        return -1;
+    symbol = &set->symbols.items[*ret_id];
     symbol->text = symbol->function = arena_copy(&set->text, text, err);
     symbol->file = symbol->module = SLICE("");
-    return symbol->text.ptr ? 0 : -1;
+    return symbol->text.ptr ? 0 : take_back(set);
 }
 
 int symbolset_add_copy(struct symbolset *set, const struct symbolset *other, uint32_t from, uint32_t *ret_id,
@@ -192,19 +209,16 @@ int symbolset_add_copy(struct symbolset *set, const struct symbolset *other, uin
     bool is_new;
 
     /* The other set's number tells its symbols apart as well as their names do. */
-    if (hash_set_add(&set->hashes, hash_fold((struct hash128){ set->seed, from }, from, other->seed), ret_id, &is_new,
-                     err) < 0)
+    if (add_symbol(set, hash_fold((struct hash128){ set->seed, from }, from, other->seed), ret_id, &is_new, err) < 0)
         return -1;
     if (!is_new)
         return 0;
-    symbol = VEC_PUSH(&set->symbols, SYMBOLS_MAX, err);
-    if (!symbol)
-        return -1;
+    symbol = &set->symbols.items[*ret_id];
     *symbol = *source;
     symbol->function = arena_copy(&set->text, source->function, err);
     symbol->text =
         slice_equal(source->text, source->function) ? symbol->function : arena_copy(&set->text, source->text, err);
     symbol->file = arena_copy(&set->text, source->file, err);
     symbol->module = arena_copy(&set->text, source->module, err);
-    return symbol->function.ptr && symbol->text.ptr && symbol->file.ptr && symbol->module.ptr ? 0 : -1;
+    return symbol->function.ptr && symbol->text.ptr && symbol->file.ptr && symbol->module.ptr ? 0 : take_back(set);
 }

@@ -41,7 +41,7 @@ struct symbolset_frames {
 };
 
 /* Adds the names of all frames of `tables`. The result is freed with symbolset_frames_done.
- * Errors: ERR_MEMORY, ERR_LIMIT; the set can then only be freed. */
+ * Errors: ERR_MEMORY, ERR_LIMIT; some of the names may then be in the set. */
 MUST_CHECK int symbolset_import(struct symbolset *set, const struct tables *tables, struct symbolset_frames *ret_frames,
                                 struct error *err);
 void symbolset_frames_done(struct symbolset_frames *frames);

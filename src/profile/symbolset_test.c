@@ -122,3 +122,37 @@ TEST(symbolset_survives_any_failing_allocation)
     test_each_allocation_failing(import, &batch.tables);
     batch_done(&batch);
 }
+
+/* One set through all failures: what is in it stays right. */
+struct growing {
+    struct symbolset set;
+    const struct tables *tables;
+};
+
+static int import_again(void *context, struct error *err)
+{
+    struct growing *growing = context;
+    struct symbolset_frames frames = { 0 };
+    int result = symbolset_import(&growing->set, growing->tables, &frames, err);
+
+    if (result == 0)
+        check_import(&growing->set, &frames, growing->tables);
+    symbolset_frames_done(&frames);
+    return result;
+}
+
+TEST(symbolset_can_be_used_after_a_failed_import)
+{
+    struct growing growing;
+    struct batch batch;
+
+    batch_init(&batch, NULL);
+    random_batch(&batch,
+                 &(struct random_options){
+                     .seed = 5, .n_functions = 90, .n_frames = 200, .n_stacks = 10, .max_depth = 9, .n_samples = 20 });
+    symbolset_init(&growing.set, SYMBOL_LINE);
+    growing.tables = &batch.tables;
+    test_each_allocation_failing(import_again, &growing);
+    symbolset_done(&growing.set);
+    batch_done(&batch);
+}

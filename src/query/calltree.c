@@ -23,13 +23,16 @@ static void free_index(struct calltree *tree)
     memory_free(tree->bases);
     memory_free(tree->offsets);
     memory_free(tree->order);
+    memory_free(tree->recursive);
 }
 
 void calltree_done(struct calltree *tree)
 {
     hash_set_done(&tree->paths);
-    VEC_EACH (&tree->sources, source)
+    VEC_EACH (&tree->sources, source) {
         idmap_done(&source->stacks);
+        VEC_DONE(&source->open_ids);
+    }
     VEC_DONE(&tree->sources);
     VEC_DONE(&tree->new_keys);
     VEC_DONE(&tree->new_paths);
@@ -40,11 +43,12 @@ void calltree_done(struct calltree *tree)
 size_t calltree_bytes(const struct calltree *tree)
 {
     size_t bytes = hash_set_bytes(&tree->paths) + ((size_t)tree->n_nodes * 2 + tree->n_indexed) * sizeof(uint32_t) +
-                   ((size_t)tree->n_nodes / 256 + 1) * sizeof(uint32_t) + tree->n_nodes + 1 +
+                   ((size_t)tree->n_nodes / 256 + 1) * sizeof(uint32_t) + tree->n_nodes + tree->n_nodes / 8 +
                    tree->new_keys.capacity * sizeof(uint32_t) + tree->new_paths.capacity * sizeof(struct calltree_path);
 
     for (size_t i = 0; i < tree->sources.n; i++)
-        bytes += idmap_bytes(&tree->sources.items[i].stacks);
+        bytes +=
+            idmap_bytes(&tree->sources.items[i].stacks) + tree->sources.items[i].open_ids.capacity * sizeof(uint32_t);
     return bytes;
 }
 
@@ -120,13 +124,14 @@ static int number_path(struct calltree *tree, size_t start, uint32_t *ret_stack,
 }
 
 int calltree_add(struct calltree *tree, uint64_t identity, uint32_t id, const struct tables *tables,
-                 const struct symbolset_frames *frames, uint32_t stack, uint32_t *ret_stack, struct error *err)
+                 const struct symbolset_frames *frames, uint32_t stack, bool is_open, uint32_t *ret_stack,
+                 struct error *err)
 {
     struct calltree_source *source = source_of(tree, identity, err);
     size_t start = tree->new_keys.n;
     uint32_t number;
 
-    if (!source)
+    if (!source || (is_open && VEC_RESERVE(&source->open_ids, 1, MAX_ITEMS, err) < 0))
         return -1;
     if (append_path(tree, tables, frames, stack, err) < 0 || number_path(tree, start, &number, err) < 0) {
         tree->new_keys.n = start;
@@ -134,8 +139,19 @@ int calltree_add(struct calltree *tree, uint64_t identity, uint32_t id, const st
     }
     if (idmap_add(&source->stacks, id, number, err) < 0)
         return -1;
+    if (is_open)
+        source->open_ids.items[source->open_ids.n++] = id;
     *ret_stack = number;
     return 0;
+}
+
+void calltree_reopen(struct calltree *tree)
+{
+    VEC_EACH (&tree->sources, source) {
+        VEC_EACH (&source->open_ids, id)
+            idmap_forget(&source->stacks, *id);
+        source->open_ids.n = 0;
+    }
 }
 
 /* --- the index --- */
@@ -148,7 +164,14 @@ struct merging {
     uint32_t *keys, *ends, *order;
     uint32_t *bases;
     uint8_t *offsets;
+    uint64_t *recursive;
+    uint16_t *n_on_path; /* [symbol] nodes between the root and the one at hand that have it */
 };
+
+static void set_recursive(struct merging *m, uint32_t node, bool is_recursive)
+{
+    m->recursive[node / 64] |= (uint64_t)is_recursive << node % 64;
+}
 
 static int by_keys(const void *x, const void *y, void *context)
 {
@@ -185,6 +208,7 @@ static void copy_subtree(struct merging *m, uint32_t node)
     for (uint32_t i = node; i < end; i++) {
         m->ends[i + shift] = old->ends[i] + shift;
         put_first(m, i + shift, calltree_first(old, i) + stack_shift);
+        set_recursive(m, i + shift, calltree_is_recursive(old, i));
     }
     memcpy(m->order + m->n_stacks, old->order + first, n_stacks * sizeof(*m->order));
     m->n_nodes += end - node;
@@ -206,6 +230,8 @@ static void merge_node(struct merging *m, uint32_t key, uint32_t old_node, uint3
 
     m->keys[node] = key;
     put_first(m, node, m->n_stacks);
+    if (depth) /* the root has no symbol */
+        set_recursive(m, node, m->n_on_path[key / 2]++ > 0);
     if (old_node != CALLTREE_NONE) {
         child = old_node + 1;
         end = old->ends[old_node];
@@ -232,6 +258,8 @@ static void merge_node(struct merging *m, uint32_t key, uint32_t old_node, uint3
         from = next;
     }
     m->ends[node] = m->n_nodes;
+    if (depth)
+        m->n_on_path[key / 2]--;
 }
 
 /* At most so many nodes: each new path adds what it does not share with the one before it. */
@@ -248,6 +276,25 @@ static size_t count_nodes(const struct calltree *tree, const struct calltree_pat
         n_nodes += paths[i].len - shared;
     }
     return n_nodes;
+}
+
+/* Room for a new index of at most so many nodes. */
+static int make_room(const struct calltree *tree, size_t n_nodes, struct merging *m, struct error *err)
+{
+    uint32_t n_symbols = 1;
+
+    for (uint32_t i = 0; i < tree->n_nodes; i++)
+        n_symbols = MAX(n_symbols, tree->keys[i] / 2 + 1);
+    for (size_t i = 0; i < tree->new_keys.n; i++)
+        n_symbols = MAX(n_symbols, tree->new_keys.items[i] / 2 + 1);
+    m->n_on_path = memory_alloc_zero(n_symbols * sizeof(*m->n_on_path), err);
+    m->keys = m->n_on_path ? memory_alloc(n_nodes * sizeof(uint32_t), err) : NULL;
+    m->ends = m->keys ? memory_alloc(n_nodes * sizeof(uint32_t), err) : NULL;
+    m->bases = m->ends ? memory_alloc((n_nodes / 256 + 1) * sizeof(uint32_t), err) : NULL;
+    m->offsets = m->bases ? memory_alloc(n_nodes + 1, err) : NULL;
+    m->order = m->offsets ? memory_alloc(((size_t)tree->paths.n + 1) * sizeof(uint32_t), err) : NULL;
+    m->recursive = m->order ? memory_alloc_zero((n_nodes / 64 + 1) * sizeof(uint64_t), err) : NULL;
+    return m->recursive ? 0 : -1;
 }
 
 static void *shrink(void *array, size_t bytes)
@@ -274,16 +321,13 @@ int calltree_index(struct calltree *tree, struct error *err)
     n_nodes = count_nodes(tree, tree->new_paths.items, tree->new_paths.n);
     if (n_nodes >= MAX_ITEMS)
         return error_set(err, ERR_LIMIT, "a call tree of more than %u nodes", MAX_ITEMS);
-    m.keys = memory_alloc(n_nodes * sizeof(uint32_t), err);
-    m.ends = m.keys ? memory_alloc(n_nodes * sizeof(uint32_t), err) : NULL;
-    m.bases = m.ends ? memory_alloc((n_nodes / 256 + 1) * sizeof(uint32_t), err) : NULL;
-    m.offsets = m.bases ? memory_alloc(n_nodes + 1, err) : NULL;
-    m.order = m.offsets ? memory_alloc(((size_t)tree->paths.n + 1) * sizeof(uint32_t), err) : NULL;
-    if (!m.order) {
+    if (make_room(tree, n_nodes, &m, err) < 0) {
+        memory_free(m.n_on_path);
         memory_free(m.keys);
         memory_free(m.ends);
         memory_free(m.bases);
         memory_free(m.offsets);
+        memory_free(m.order);
         return -1;
     }
     merge_node(&m, 0, tree->n_nodes ? 0 : CALLTREE_NONE, 0, (uint32_t)tree->new_paths.n, 0);
@@ -296,6 +340,8 @@ int calltree_index(struct calltree *tree, struct error *err)
     tree->bases = shrink(m.bases, ((size_t)m.n_nodes / 256 + 1) * sizeof(uint32_t));
     tree->offsets = shrink(m.offsets, (size_t)m.n_nodes + 1);
     tree->order = m.order;
+    tree->recursive = m.recursive;
+    memory_free(m.n_on_path);
     VEC_DONE(&tree->new_keys);
     VEC_DONE(&tree->new_paths);
     return 0;

@@ -30,6 +30,7 @@ struct calltree {
     VEC(struct calltree_source {
         uint64_t identity; /* of names */
         struct idmap stacks;
+        VEC(uint32_t) open_ids; /* of stacks in which names are missing that may arrive */
     })
     sources;
 
@@ -38,9 +39,10 @@ struct calltree {
     uint32_t n_nodes, n_indexed;
     uint32_t *keys, *ends;
     /* How many stacks are at nodes before a node, in two parts: this takes a third of what whole numbers would. */
-    uint32_t *bases;  /* [n_nodes / 256 + 1]: before node 256 * i */
-    uint8_t *offsets; /* [n_nodes + 1]: from there on */
-    uint32_t *order;  /* [n_indexed] */
+    uint32_t *bases;     /* [n_nodes / 256 + 1]: before node 256 * i */
+    uint8_t *offsets;    /* [n_nodes + 1]: from there on */
+    uint32_t *order;     /* [n_indexed] */
+    uint64_t *recursive; /* [n_nodes] bits: a node above it has the same symbol */
 
     /* Stacks that are not in it yet. */
     VEC(uint32_t) new_keys;
@@ -55,6 +57,11 @@ static inline uint32_t calltree_stacks(const struct calltree *tree)
     return tree->paths.n;
 }
 
+static inline bool calltree_is_recursive(const struct calltree *tree, uint32_t node)
+{
+    return tree->recursive[node / 64] >> node % 64 & 1;
+}
+
 /* How many stacks are at the nodes before this one; `node` may be n_nodes. For readers. */
 static inline uint32_t calltree_first(const struct calltree *tree, uint32_t node)
 {
@@ -65,10 +72,12 @@ static inline uint32_t calltree_first(const struct calltree *tree, uint32_t node
  * readers. */
 void calltree_find(const struct calltree *tree, uint64_t identity, const uint32_t *ids, uint32_t n,
                    uint32_t *ret_stacks);
-/* Adds stack `stack` of `tables`, whose frames have the symbols `frames`, as number `id` of a dictionary. For the writer.
- * Errors: ERR_MEMORY, ERR_LIMIT. */
+/* Adds stack `stack` of `tables`, whose frames have the symbols `frames`, as number `id` of a dictionary. `is_open`: names are
+ * missing in it that may arrive. For the writer. Errors: ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int calltree_add(struct calltree *tree, uint64_t identity, uint32_t id, const struct tables *tables,
-                            const struct symbolset_frames *frames, uint32_t stack, uint32_t *ret_stack,
+                            const struct symbolset_frames *frames, uint32_t stack, bool is_open, uint32_t *ret_stack,
                             struct error *err);
+/* Forgets what the open stacks are, so that they are added again; as paths they stay. For the writer. */
+void calltree_reopen(struct calltree *tree);
 /* Brings the index up to date. For the writer. Errors: ERR_MEMORY; then it is as before. */
 MUST_CHECK int calltree_index(struct calltree *tree, struct error *err);

@@ -64,7 +64,7 @@ static uint32_t add(struct sample *sample, uint64_t identity, uint32_t id, const
     CHECK_OK(builder_new(NULL, &b, &err), &err);
     stack = build_stack(b, slice_from(text));
     CHECK_OK(symbolset_import(&sample->symbols, builder_tables(b), &frames, &err), &err);
-    CHECK_OK(calltree_add(&sample->tree, identity, id, builder_tables(b), &frames, stack, &number, &err), &err);
+    CHECK_OK(calltree_add(&sample->tree, identity, id, builder_tables(b), &frames, stack, false, &number, &err), &err);
     symbolset_frames_done(&frames);
     return number;
 }

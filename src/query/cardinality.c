@@ -344,6 +344,7 @@ int cardinality_new(struct engine *engine, const struct query *query, const stru
 {
     AUTO(cardinality_freep) struct cardinality *answer = MEMORY_NEW(struct cardinality, err);
     struct query_facts facts = { 0 };
+    struct query unfiltered = *query;
     struct counting counting = {
         .options = options, .facts = &facts, .answer = answer, .max_bytes = engine_query_bytes(engine)
     };
@@ -352,10 +353,11 @@ int cardinality_new(struct engine *engine, const struct query *query, const stru
     if (!answer)
         return -1;
     arena_init(&answer->arena, 0);
+    unfiltered.filter = (struct filter_spec){ 0 };
     if (engine_enter(engine, query, false, err) < 0)
         return -1;
     counting_init(&counting);
-    result = count(engine, query, &counting, err);
+    result = count(engine, &unfiltered, &counting, err);
     counting_done(&counting);
     engine_leave(engine, false);
     if (result < 0)

@@ -6,7 +6,7 @@
  *     whose profiles changed their types counts once for each shape.
  * K2  Labels of rows and samples are no labels of series: their names and values are here and count none, and is_column
  *     says so. They are those of the days, or where there is a selector those of the rows that match.
- * K3  The type of the query does not matter, and neither do its levels; its selector may ask for a type. */
+ * K3  The type of the query does not matter, and neither do its levels and filters; its selector may ask for a type. */
 #pragma once
 
 #include "query/engine.h"

@@ -8,6 +8,7 @@
 #include "query/engine_internal.h"
 #include "query/levels.h"
 #include "query/profilesum.h"
+#include "query/samplefilter.h"
 #include "query/treesum.h"
 
 #include <unistd.h>
@@ -41,7 +42,7 @@ int engine_new(const struct engine_options *options, struct engine **ret_engine,
     own->n_threads = MIN(own->n_threads, (uint32_t)MAX_THREADS);
     lock_mutex_init(&engine->lock, LOCK_QUERY_QUEUE);
     lock_condition_init(&engine->left);
-    if (treecache_new(own->cache_bytes, &engine->trees, err) < 0)
+    if (treecache_new(own->cache_bytes, own->late, &engine->trees, err) < 0)
         return -1;
     *ret_engine = TAKE(engine);
     return 0;
@@ -101,7 +102,7 @@ void engine_leave(struct engine *engine, bool is_wide)
     lock_condition_wake_all(&engine->left);
 }
 
-/* --- reading --- */
+/* --- sinks --- */
 
 /* A sink that looks first whether the answer is still wanted. */
 struct guarded {
@@ -166,12 +167,128 @@ static struct store_query query_of(const struct query *query, int64_t from_ns, i
                                  .check_context = (void *)query };
 }
 
+/* --- reading with filters on samples: row by row --- */
+
+/* Cuts rows before they are given on. */
+struct cut {
+    struct samplefilter *filter;
+    struct store_sink sink;
+};
+
+static int cut_names(void *context, struct names *names, struct error *err)
+{
+    struct cut *cut = context;
+
+    samplefilter_names(cut->filter, names);
+    return cut->sink.names ? cut->sink.names(cut->sink.context, names, err) : 0;
+}
+
+static int cut_row(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
+{
+    struct cut *cut = context;
+    struct headrow rest;
+    bool stays;
+
+    if (samplefilter_cut(cut->filter, series, row, &rest, &stays, err) < 0)
+        return -1;
+    return stays ? cut->sink.row(cut->sink.context, series, &rest, err) : 0;
+}
+
+/* Rows as the filters leave them; those by functions only where the answer is not added up by stack. */
+static int read_cut_rows(struct engine *engine, const struct query *query, const struct store_query *asked,
+                         bool by_functions, const struct store_sink *sink, struct error *err)
+{
+    AUTO(samplefilter_freep) struct samplefilter *filter = NULL;
+    struct cut cut = { .sink = *sink };
+    struct guarded guarded = { .query = query, .row_sink = { &cut, cut_names, cut_row } };
+
+    if (samplefilter_new(&query->filter, by_functions, engine->options.late, &filter, err) < 0)
+        return -1;
+    cut.filter = filter;
+    return store_scan(engine->options.store, asked, &(struct store_sink){ &guarded, guard_row_names, guard_row }, err);
+}
+
+/* Rows as sums of one row each. */
+struct row_sums {
+    const struct store_sum_sink *sink;
+    struct store_reads *reads;
+};
+
+static int give_names(void *context, struct names *names, struct error *err)
+{
+    const struct row_sums *sums = context;
+
+    return sums->sink->names(sums->sink->context, names, err);
+}
+
+static int give_sums(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
+{
+    const struct row_sums *sums = context;
+
+    sums->reads->n_rows++;
+    return sums->sink->sums(sums->sink->context,
+                            &(struct store_sums){ .series = series,
+                                                  .start_ns = row->start_ns,
+                                                  .length_ns = 1,
+                                                  .n_rows = 1,
+                                                  .duration_ns = row->duration_ns,
+                                                  .n_types = row->n_types,
+                                                  .n_stacks = row->n_samples,
+                                                  .stride = row->stride,
+                                                  .stacks = row->stacks,
+                                                  .sums = row->values },
+                            err);
+}
+
+/* Rows as windows of one row each, with their totals. */
+struct row_windows {
+    const struct store_window_sink *sink;
+    struct store_reads *reads;
+};
+
+static int give_windows(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
+{
+    const struct row_windows *windows = context;
+    int64_t start_ns = row->start_ns, duration_ns = row->duration_ns, period = row->period;
+    uint32_t sequence = row->sequence, label_set = row->label_set, n_samples = row->n_samples;
+    int64_t totals[PROFILE_MAX_TYPES] = { 0 };
+    uint64_t n_saturated = 0;
+
+    ASSERT(row->n_types <= PROFILE_MAX_TYPES);
+    for (uint32_t k = 0; k < row->n_types; k++)
+        for (uint32_t i = 0; i < row->n_samples; i++)
+            totals[k] = value_add(totals[k], row->values[(size_t)k * row->stride + i], &n_saturated);
+    windows->reads->n_rows++;
+    return windows->sink->windows(windows->sink->context, series,
+                                  &(struct windows){ .n_types = row->n_types,
+                                                     .n_rows = 1,
+                                                     .starts_ns = &start_ns,
+                                                     .durations_ns = &duration_ns,
+                                                     .sequences = &sequence,
+                                                     .label_sets = &label_set,
+                                                     .periods = &period,
+                                                     .sample_counts = &n_samples,
+                                                     .totals = totals },
+                                  err);
+}
+
+/* Whether windows and rows must be cut. */
+static bool is_cut(const struct query *query)
+{
+    return samplefilter_has_tags(&query->filter) || samplefilter_has_functions(&query->filter);
+}
+
+/* --- reading --- */
+
 static int read_sums(struct engine *engine, const struct query *query, int64_t from_ns, int64_t until_ns,
                      int64_t step_ns, const struct store_sum_sink *sink, struct store_reads *reads, struct error *err)
 {
     struct guarded guarded = { .query = query, .sink = *sink };
     struct store_query asked = query_of(query, from_ns, until_ns);
+    struct row_sums sums = { sink, reads };
 
+    if (samplefilter_has_tags(&query->filter))
+        return read_cut_rows(engine, query, &asked, false, &(struct store_sink){ &sums, give_names, give_sums }, err);
     return store_sum(engine->options.store, &asked, step_ns,
                      &(struct store_sum_sink){ &guarded, guard_names, guard_sums }, reads, err);
 }
@@ -181,9 +298,12 @@ int engine_read_windows_of(struct engine *engine, const struct query *query, con
 {
     struct guarded guarded = { .query = query, .window_sink = *sink };
     struct store_query asked = query_of(query, query->from_ns, query->until_ns);
+    struct row_windows rows = { sink, reads };
 
     asked.wants = choice->wants;
     asked.wants_context = choice->context;
+    if (is_cut(query))
+        return read_cut_rows(engine, query, &asked, true, &(struct store_sink){ &rows, NULL, give_windows }, err);
     return store_windows(engine->options.store, &asked,
                          &(struct store_window_sink){ &guarded, guard_windows, sink->is_brief }, reads, err);
 }
@@ -202,6 +322,8 @@ int engine_read_rows_of(struct engine *engine, const struct query *query, const 
 
     asked.wants = choice->wants;
     asked.wants_context = choice->context;
+    if (is_cut(query))
+        return read_cut_rows(engine, query, &asked, true, sink, err);
     return store_scan(engine->options.store, &asked, &(struct store_sink){ &guarded, guard_row_names, guard_row }, err);
 }
 
@@ -257,17 +379,21 @@ struct preparation {
 static int prepare(struct engine *engine, const struct query *query, struct preparation *preparation,
                    struct query_facts *facts, struct error *err)
 {
+    struct query by_labels = *query; /* filters by functions leave the number of profiles as it is */
+
+    by_labels.filter =
+        (struct filter_spec){ .tag_focus = query->filter.tag_focus, .tag_ignore = query->filter.tag_ignore };
     *facts = (struct query_facts){ .is_level = engine_is_level(query->type), .n_threads = 1 };
     levels_init(&preparation->levels, query->type);
     preparation->is_averaged = facts->is_averaged = facts->is_level && !query->sums_levels;
     preparation->step_ns = preparation->is_averaged ? LEVELS_SLOT_NS : 0;
     if (!preparation->is_averaged)
         return 0;
-    return engine_read_windows(engine, query, &(struct store_window_sink){ &preparation->levels, levels_add, true },
-                               &facts->reads, err);
+    return engine_read_windows(
+        engine, &by_labels, &(struct store_window_sink){ &preparation->levels, levels_add, true }, &facts->reads, err);
 }
 
-/* --- flame trees --- */
+/* --- sums by stack of call trees --- */
 
 /* A part of the time, added up by a thread of its own. */
 struct portion {
@@ -300,14 +426,6 @@ static void add_reads(struct store_reads *into, const struct store_reads *reads)
     into->n_parts += reads->n_parts;
     into->n_spans += reads->n_spans;
     into->n_bytes += reads->n_bytes;
-}
-
-/* How many threads a range of time is worth: a few hours each. */
-static uint32_t count_threads(const struct engine *engine, const struct query *query)
-{
-    int64_t hours = query->until_ns / hour_ns - query->from_ns / hour_ns;
-
-    return (uint32_t)MAX(MIN(hours / 4, (int64_t)engine->options.n_threads), 1);
 }
 
 /* Where portion `i` of `n` begins: at an hour, but for the first. */
@@ -376,9 +494,26 @@ static int sum_trees(struct engine *engine, const struct query *query, const str
     return 0;
 }
 
-static int make_flame(struct engine *engine, const struct query *query, uint32_t n_threads, uint32_t max_nodes,
-                      struct flame **ret_flame, struct query_facts *facts, struct error *err)
+/* The sums of the first portion, which the others were joined to; the others go. */
+static struct treesum *keep_first(struct portion *portions, uint32_t n)
 {
+    for (uint32_t i = 1; i < n; i++)
+        treesum_free(portions[i].sum);
+    return portions[0].sum;
+}
+
+uint32_t engine_count_threads(const struct engine *engine, const struct query *query)
+{
+    int64_t hours = query->until_ns / hour_ns - query->from_ns / hour_ns;
+
+    return (uint32_t)MAX(MIN(hours / 4, (int64_t)engine->options.n_threads), 1);
+}
+
+int engine_sum(struct engine *engine, const struct query *query, struct treesum **ret_sum, struct query_facts *facts,
+               struct error *err)
+{
+    AUTO(treesum_freep) struct treesum *sum = NULL;
+    uint32_t n_threads = engine_count_threads(engine, query);
     struct portion portions[MAX_THREADS] = { 0 };
     struct preparation preparation;
     int64_t begun_ns = clock_mono_ns();
@@ -386,42 +521,25 @@ static int make_flame(struct engine *engine, const struct query *query, uint32_t
 
     if (!result)
         result = sum_trees(engine, query, &preparation, portions, n_threads, facts, err);
+    sum = keep_first(portions, n_threads);
+    levels_done(&preparation.levels);
     facts->read_ns = clock_mono_ns() - begun_ns;
     facts->n_threads = n_threads;
-    if (!result) {
-        struct treesum_facts sums = treesum_facts(portions[0].sum);
-
-        facts->n_rows = sums.n_rows;
-        facts->duration_ns = sums.duration_ns;
-        result = treesum_finish(portions[0].sum, max_nodes, ret_flame, err);
-    }
-    facts->finish_ns = clock_mono_ns() - begun_ns - facts->read_ns;
-    for (uint32_t i = 0; i < n_threads; i++)
-        treesum_free(portions[i].sum);
-    levels_done(&preparation.levels);
-    return result;
-}
-
-int engine_flame(struct engine *engine, const struct query *query, uint32_t max_nodes, struct flame **ret_flame,
-                 struct query_facts *ret_facts, struct error *err)
-{
-    uint32_t n_threads = count_threads(engine, query);
-    int result;
-
-    if (engine_enter(engine, query, n_threads > 1, err) < 0)
+    if (result < 0)
         return -1;
-    result = make_flame(engine, query, n_threads, max_nodes, ret_flame, ret_facts, err);
-    engine_leave(engine, n_threads > 1);
-    return result;
+    facts->n_rows = treesum_facts(sum).n_rows;
+    facts->duration_ns = treesum_facts(sum).duration_ns;
+    *ret_sum = TAKE(sum);
+    return 0;
 }
 
 /* --- profiles --- */
 
-static int make_profile(struct engine *engine, const struct query *query, struct batch *batch,
-                        struct query_facts *facts, struct error *err)
+int engine_sum_profile(struct engine *engine, const struct query *query, struct batch *batch, struct query_facts *facts,
+                       struct error *err)
 {
     AUTO(profilesum_freep) struct profilesum *sum = NULL;
-    struct profilesum_options options = { .type = query->type, .limits = batch->limits };
+    struct profilesum_options options = { .type = query->type, .limits = batch->limits, .late = engine->options.late };
     struct preparation preparation;
     int64_t begun_ns = clock_mono_ns();
     int result = prepare(engine, query, &preparation, facts, err);
@@ -444,17 +562,5 @@ static int make_profile(struct engine *engine, const struct query *query, struct
     }
     facts->finish_ns = clock_mono_ns() - begun_ns - facts->read_ns;
     levels_done(&preparation.levels);
-    return result;
-}
-
-int engine_profile(struct engine *engine, const struct query *query, struct batch *batch, struct query_facts *ret_facts,
-                   struct error *err)
-{
-    int result;
-
-    if (engine_enter(engine, query, false, err) < 0)
-        return -1;
-    result = make_profile(engine, query, batch, ret_facts, err);
-    engine_leave(engine, false);
     return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "query/engine.h"
+#include "query/treesum.h"
 
 /* Waits for its turn; engine_leave gives it back. `is_wide`: it uses several threads. Errors: ERR_CANCELLED, ERR_TIMEOUT. */
 MUST_CHECK int engine_enter(struct engine *engine, const struct query *query, bool is_wide, struct error *err);
@@ -35,3 +36,13 @@ MUST_CHECK int engine_read_column_labels(struct engine *engine, const struct que
 /* Whether values of a full profile type are levels. */
 bool engine_is_level(struct slice type);
 size_t engine_query_bytes(const struct engine *engine);
+
+/* Adds up what the query chooses, whatever its filters by functions: by stack of call trees, or as a profile. For whoever has
+ * a turn, of which engine_count_threads says whether it is a wide one. Both fill in the facts but for what comes behind
+ * reading. Errors: those of engine.h. */
+MUST_CHECK int engine_sum(struct engine *engine, const struct query *query, struct treesum **ret_sum,
+                          struct query_facts *facts, struct error *err);
+MUST_CHECK int engine_sum_profile(struct engine *engine, const struct query *query, struct batch *batch,
+                                  struct query_facts *facts, struct error *err);
+/* How many threads a range of time is worth: a few hours each. */
+uint32_t engine_count_threads(const struct engine *engine, const struct query *query);

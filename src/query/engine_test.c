@@ -406,12 +406,12 @@ static void live(struct story *story, unsigned n_steps)
 
 CONFORMANCE(engine_answers_as_a_plain_list_would)
 {
-    for (uint64_t seed = 1; seed <= 6; seed++) {
+    for (uint64_t seed = 1; seed <= test_times(6); seed++) {
         struct story story = { .sample = sample, .state = seed * 77, .now_ns = store_sample_time("15T12:00") };
         struct error err;
 
-        story.has_negative = seed == 4;
-        story.is_level = seed > 4;
+        story.has_negative = seed % 6 == 4;
+        story.is_level = seed % 6 == 5 || seed % 6 == 0;
         live(&story, 40);
         store_sample_close(sample);
         CHECK_OK(fs_remove_tree(sample->path, &err), &err);

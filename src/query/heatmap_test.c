@@ -36,7 +36,7 @@ static size_t plain_rows(const struct query_story *story, const struct query_sto
                 place = j;
         if (place == n)
             rows[n++] = (struct plain_row){ &records[i], 0 };
-        rows[place].value += (double)records[i].value;
+        rows[place].value += (double)query_story_value(asked, &records[i]);
     }
     for (size_t i = 0; i < n && !story->is_level; i++)
         rows[i].value /= (double)rows[i].record->duration_ns / 1e9;
@@ -117,15 +117,18 @@ static void check_again(struct query_story *story, const struct query *asked, co
 static void check_answer(struct query_story *story)
 {
     struct query_story_asked asked = query_story_choose(story);
-    struct query query = query_story_query(story, &asked);
+    struct query query;
     struct plain_row *rows = calloc(story->records.n + 1, sizeof(*rows));
     AUTO(heatmap_freep) struct heatmap *map = NULL;
     struct heatmap_options options = { .scale = (enum heatmap_scale)query_story_below(story, 3),
                                        .kind = (enum heatmap_kind)query_story_below(story, 2) };
-    size_t n_rows = plain_rows(story, &asked, options.kind, rows);
+    size_t n_rows;
     struct query_facts facts;
     struct error err;
 
+    query_story_choose_filter(story, &asked);
+    query = query_story_query(story, &asked);
+    n_rows = plain_rows(story, &asked, options.kind, rows);
     options.step_ns = (asked.until_ns - asked.from_ns) / (1 + query_story_below(story, 6)) + 1;
     options.n_buckets = query_story_below(story, 3) ? query_story_below(story, 61) : 1 + query_story_below(story, 3);
     CHECK_OK(heatmap_new(story->engine, &query, &options, &map, &facts, &err), &err);

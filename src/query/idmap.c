@@ -35,14 +35,15 @@ static int by_id(const void *x, const void *y)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Leaves one entry of each id. */
+/* Leaves the last entry of each id. */
 static size_t drop_doubles(struct idmap_entry *entries, size_t n)
 {
     size_t left = 0;
 
-    for (size_t i = 0; i < n; i++)
-        if (!left || entries[left - 1].id != entries[i].id)
-            entries[left++] = entries[i];
+    for (size_t i = 0; i < n; i++) {
+        left -= left && entries[left - 1].id == entries[i].id;
+        entries[left++] = entries[i];
+    }
     return left;
 }
 
@@ -95,6 +96,17 @@ static size_t skip_to(const struct idmap_entry *entries, size_t at, size_t n, ui
             end = middle;
     }
     return end;
+}
+
+void idmap_forget(struct idmap *map, uint32_t id)
+{
+    size_t at = skip_to(map->sorted.items, 0, map->sorted.n, id);
+
+    if (at < map->sorted.n && map->sorted.items[at].id == id)
+        map->sorted.items[at].value = IDMAP_NONE;
+    VEC_EACH (&map->late, entry)
+        if (entry->id == id)
+            entry->value = IDMAP_NONE;
 }
 
 void idmap_find(const struct idmap *map, const uint32_t *ids, uint32_t n, uint32_t *ret_values)

@@ -21,8 +21,10 @@ struct idmap {
 void idmap_done(struct idmap *map);
 size_t idmap_bytes(const struct idmap *map);
 
-/* Gives an id a value. One that has a value already may be given the same again. Errors: ERR_MEMORY. */
+/* Gives an id a value, which replaces an older one once it is settled. Errors: ERR_MEMORY. */
 MUST_CHECK int idmap_add(struct idmap *map, uint32_t id, uint32_t value, struct error *err);
+/* Takes the value of an id away, if it has one. */
+void idmap_forget(struct idmap *map, uint32_t id);
 /* From now on all that was added is found. Errors: ERR_MEMORY; then it can be tried again. */
 MUST_CHECK int idmap_settle(struct idmap *map, struct error *err);
 /* The values of `n` ids, which never fall; IDMAP_NONE for those that are not there or not settled. */

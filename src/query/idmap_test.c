@@ -61,6 +61,34 @@ TEST(idmap_knows_the_lowest_and_the_highest_id)
     idmap_done(&map);
 }
 
+TEST(idmap_forgets_a_value_and_takes_a_new_one)
+{
+    struct idmap map = { 0 };
+    struct error err;
+    uint32_t ids[] = { 3, 5, 7 }, values[3];
+
+    CHECK_OK(idmap_add(&map, 7, 70, &err), &err);
+    CHECK_OK(idmap_add(&map, 3, 30, &err), &err);
+    CHECK_OK(idmap_add(&map, 5, 50, &err), &err);
+    idmap_forget(&map, 7);
+    idmap_forget(&map, 5);
+    idmap_forget(&map, 4);
+    CHECK_OK(idmap_settle(&map, &err), &err);
+    idmap_find(&map, ids, 3, values);
+    CHECK_EQ(values[0], 30);
+    CHECK_EQ(values[1], IDMAP_NONE);
+    CHECK_EQ(values[2], IDMAP_NONE);
+    CHECK_OK(idmap_add(&map, 7, 71, &err), &err);
+    CHECK_OK(idmap_add(&map, 5, 51, &err), &err);
+    CHECK_OK(idmap_settle(&map, &err), &err);
+    idmap_find(&map, ids, 3, values);
+    CHECK_EQ(values[0], 30);
+    CHECK_EQ(values[1], 51);
+    CHECK_EQ(values[2], 71);
+    CHECK_EQ(map.sorted.n, 3);
+    idmap_done(&map);
+}
+
 static int fill(UNUSED void *context, struct error *err)
 {
     struct idmap map = { 0 };

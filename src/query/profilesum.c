@@ -100,6 +100,7 @@ static int finish_day(struct profilesum *sum, struct error *err)
     struct builder_import *import;
     struct tables tables;
     struct arena arena;
+    bool *is_open;
     int result = -1;
 
     arena_init(&arena, sum->options.limits.max_memory_bytes);
@@ -111,6 +112,8 @@ static int finish_day(struct profilesum *sum, struct error *err)
         skip = stacks[0] == 0;
         result = names_load(sum->names, stacks + skip, (uint32_t)sum->cells.n - skip, NULL, 0, &arena, &tables,
                             &n_missing, err);
+        if (!result && sum->options.late)
+            result = latenames_resolve(sum->options.late, &tables, &arena, &is_open, err);
         import = result ? NULL : builder_import_new(sum->builder, &tables);
         if (import)
             add_samples(sum, import, skip);

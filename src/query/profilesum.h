@@ -4,6 +4,7 @@
 #pragma once
 
 #include "profile/builder.h"
+#include "query/latenames.h"
 #include "store/store.h"
 
 struct profilesum;
@@ -11,6 +12,7 @@ struct profilesum;
 struct profilesum_options {
     struct slice type;            /* full profile type */
     struct profile_limits limits; /* of the profile and of the sums of a day */
+    const struct latenames *late; /* NULL = none */
     /* As in treesum.h. */
     double (*weight)(void *context, int64_t start_ns);
     void *weight_context;

@@ -15,12 +15,14 @@ struct query_story_record {
     uint32_t profile;                               /* counts up */
     uint32_t service, instance, pid, route, thread; /* pid, route, thread: 0 = none */
     uint32_t trace, span;                           /* the first bytes of their ids; 0 = none */
+    const char *stack;                              /* as store_sample_stack has it, "-" = none; NULL = no sample */
     int64_t start_ns, duration_ns, value, count;
 };
 
 struct query_story {
     struct store_sample *sample;
     struct engine *engine;
+    const struct latenames *late; /* of the engine */
     uint64_t state;
     int64_t now_ns;
     bool is_level;
@@ -35,6 +37,24 @@ struct query_story_text {
 enum { QUERY_STORY_NAMES = 6 };
 static const char *const query_story_names[QUERY_STORY_NAMES] = { "service_name", "instance", "zone",
                                                                   "route",        "pid",      "thread" };
+/* With recursion, inlined functions, and functions of one name in several files and binaries. */
+static const char *const query_story_stacks[] = { "main",
+                                                  "main;parse",
+                                                  "main;parse;read",
+                                                  "main;parse;parse;read",
+                                                  "main;read;parse;read",
+                                                  "idle",
+                                                  "idle;wait#libc.so",
+                                                  "main;parse+scan",
+                                                  "main;scan",
+                                                  "main;parse+scan;read#libio.so",
+                                                  "main;render+draw+copy;scan",
+                                                  "main;render;copy",
+                                                  "main;render;copy@a.c;copy@b.c",
+                                                  "idle;copy@a.c",
+                                                  "main;~1f#libx.so",
+                                                  "main;~2f#libx.so;read",
+                                                  "-" };
 static const char *const query_story_tenants[] = { STORE_TENANT_DEFAULT, "other" };
 
 static inline uint32_t query_story_below(struct query_story *story, uint32_t limit)
@@ -87,7 +107,6 @@ static inline void query_story_add_link(struct query_story *story, struct query_
 static inline void query_story_add_sample(struct query_story *story, const struct query_story_record *base, char *out,
                                           size_t space)
 {
-    static const char *const stacks[] = { "main", "main;parse", "main;parse;read", "idle", "-" };
     struct query_story_record *record;
     char labels[96] = "";
     struct error err;
@@ -103,8 +122,8 @@ static inline void query_story_add_sample(struct query_story *story, const struc
         snprintf(labels, sizeof(labels), " {%s%s%s%s%s}", record->thread ? "thread=" : "",
                  query_story_label(record, 5).text, record->thread && record->route ? ";" : "",
                  record->route ? "route=" : "", query_story_label(record, 3).text);
-    snprintf(out, space, "%s %lld %lld%s", stacks[query_story_below(story, ARRAY_LEN(stacks))],
-             (long long)record->count, (long long)record->value, labels);
+    record->stack = query_story_stacks[query_story_below(story, ARRAY_LEN(query_story_stacks))];
+    snprintf(out, space, "%s %lld %lld%s", record->stack, (long long)record->count, (long long)record->value, labels);
     query_story_add_link(story, record, out + strlen(out), space - strlen(out));
 }
 
@@ -166,6 +185,8 @@ struct query_story_asked {
     uint8_t span[1][8], trace[1][16];
     uint64_t profile[1][2];
     struct store_ids ids;
+    /* Filters, of those below; 0 = none. query_story_choose gives none. */
+    uint32_t tag_focus, tag_ignore, focus;
 };
 
 static inline bool query_story_asks_ids(const struct query_story_asked *asked)
@@ -200,6 +221,19 @@ static inline bool query_story_has_ids(const struct query_story_asked *asked, co
            (!asked->is_of_span || record->span);
 }
 
+/* Filters by labels: samples match of which the value of the label has the part in it. */
+static const struct query_story_tag {
+    const char *text;
+    uint32_t name;
+    const char *part;
+} query_story_tags[] = {
+    { NULL, 0, NULL },           { "thread=t1", 5, "t1" }, { "thread:t", 5, "t" },         { "route=1$,2$", 3, "/r" },
+    { "instance=i[0]", 1, "0" }, { "^zone:z1", 2, "z1" },  { "service_name=s1", 0, "s1" }, { "pid=101", 4, "101" },
+};
+/* Filters by functions: those that have it in their name, file or binary. */
+static const char *const query_story_focuses[] = { NULL, "parse", "scan", "libx", "b\\.c", "read" };
+static const char *const query_story_focus_parts[] = { NULL, "parse", "scan", "libx", "b.c", "read" };
+
 static inline struct query_story_asked query_story_choose(struct query_story *story)
 {
     struct query_story_asked asked = { .tenant = query_story_below(story, 5) == 0, .name = QUERY_STORY_NAMES };
@@ -233,10 +267,39 @@ static inline void query_story_done(struct query_story_asked *asked)
     selector_free(TAKE(asked->selector));
 }
 
+static inline void query_story_choose_filter(struct query_story *story, struct query_story_asked *asked)
+{
+    if (query_story_below(story, 3) == 0)
+        asked->tag_focus = query_story_below(story, ARRAY_LEN(query_story_tags));
+    if (query_story_below(story, 3) == 0)
+        asked->tag_ignore = query_story_below(story, ARRAY_LEN(query_story_tags));
+    if (query_story_below(story, 3) == 0)
+        asked->focus = query_story_below(story, ARRAY_LEN(query_story_focuses));
+}
+
+/* Whether a sample matches a filter by labels; what is no sample does not. */
+static inline bool query_story_has_tag(uint32_t tag, const struct query_story_record *record)
+{
+    const struct query_story_tag *wanted = &query_story_tags[tag];
+
+    return record->stack && strstr(query_story_label(record, wanted->name).text, wanted->part);
+}
+
+/* What the filter by functions leaves of a record. */
+static inline int64_t query_story_value(const struct query_story_asked *asked, const struct query_story_record *record)
+{
+    return !asked->focus || (record->stack && strstr(record->stack, query_story_focus_parts[asked->focus]))
+               ? record->value
+               : 0;
+}
+
 static inline bool query_story_matches(const struct query_story_asked *asked, const struct query_story_record *record)
 {
     bool is;
 
+    if ((asked->tag_focus && !query_story_has_tag(asked->tag_focus, record)) ||
+        (asked->tag_ignore && query_story_has_tag(asked->tag_ignore, record)))
+        return false;
     if (record->tenant != asked->tenant || record->start_ns < asked->from_ns || record->start_ns >= asked->until_ns)
         return false;
     if (!query_story_has_ids(asked, record))
@@ -261,6 +324,9 @@ static inline struct query query_story_query(const struct query_story *story, st
                            .type = story->is_level ? SLICE("memory:inuse_space:bytes:inuse_space:bytes")
                                                    : SLICE("process_cpu:cpu:nanoseconds:cpu:nanoseconds"),
                            .selector = asked->selector,
+                           .filter = { .focus = slice_from(query_story_focuses[asked->focus]),
+                                       .tag_focus = slice_from(query_story_tags[asked->tag_focus].text),
+                                       .tag_ignore = slice_from(query_story_tags[asked->tag_ignore].text) },
                            .from_ns = asked->from_ns,
                            .until_ns = asked->until_ns,
                            .ids = query_story_asks_ids(asked) ? &asked->ids : NULL };
@@ -290,7 +356,7 @@ static inline void query_story_delete(struct query_story *story)
 static inline void query_story_live(struct query_story *story, unsigned n_steps,
                                     void (*check)(struct query_story *story))
 {
-    struct engine_options options = { .store = story->sample->store, .n_threads = 2 };
+    struct engine_options options = { .store = story->sample->store, .late = story->late, .n_threads = 2 };
     struct error err;
 
     clock_fake_set(story->now_ns);
@@ -315,14 +381,16 @@ static inline void query_story_live(struct query_story *story, unsigned n_steps,
     VEC_DONE(&story->records);
 }
 
-/* Several stories, each in an empty store; of every second one the values are levels. */
-static inline void query_story_run(struct store_sample *sample, unsigned n_stories, unsigned n_steps,
-                                   void (*check)(struct query_story *story))
+/* Several stories (test_times), each in an empty store; of every second one the values are levels. */
+static inline void query_story_run_with(struct store_sample *sample, unsigned n_stories, unsigned n_steps,
+                                        const struct latenames *late, void (*check)(struct query_story *story))
 {
-    for (uint64_t seed = 1; seed <= n_stories; seed++) {
-        struct query_story story = {
-            .sample = sample, .state = seed * 977, .now_ns = store_sample_time("15T12:00"), .is_level = seed % 2 == 0
-        };
+    for (uint64_t seed = 1; seed <= test_times(n_stories); seed++) {
+        struct query_story story = { .sample = sample,
+                                     .late = late,
+                                     .state = seed * 977,
+                                     .now_ns = store_sample_time("15T12:00"),
+                                     .is_level = seed % 2 == 0 };
         struct error err;
 
         query_story_live(&story, n_steps, check);
@@ -330,4 +398,10 @@ static inline void query_story_run(struct store_sample *sample, unsigned n_stori
         CHECK_OK(fs_remove_tree(sample->path, &err), &err);
         store_sample_open(sample);
     }
+}
+
+static inline void query_story_run(struct store_sample *sample, unsigned n_stories, unsigned n_steps,
+                                   void (*check)(struct query_story *story))
+{
+    query_story_run_with(sample, n_stories, n_steps, NULL, check);
 }

@@ -36,6 +36,7 @@ struct querycatalog_service {
 struct querycatalog {
     const struct querycatalog_service *services; /* in any order, each once */
     uint32_t n_services;
+    bool is_of_all_time; /* not of a range: for errors; querycatalog_load says so where the query has no bounds */
 };
 
 /* The services that match, of the days that the range touches, each with the types of its series, all in order of their names. Where series do not know

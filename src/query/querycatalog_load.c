@@ -189,7 +189,10 @@ static int make_catalog(struct loading *loading, struct querycatalog *ret_catalo
     }
     if (loading->services.n)
         qsort(services, loading->services.n, sizeof(*services), by_name);
-    *ret_catalog = (struct querycatalog){ services, (uint32_t)loading->services.n };
+    *ret_catalog = (struct querycatalog){ .services = services,
+                                          .n_services = (uint32_t)loading->services.n,
+                                          .is_of_all_time =
+                                              loading->query->from_ns <= 0 && loading->query->until_ns == INT64_MAX };
     return 0;
 }
 

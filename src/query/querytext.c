@@ -55,12 +55,18 @@ static int add_note(struct resolving *q, const char *sentence, struct error *err
     return 0;
 }
 
+/* Where there is nothing: the catalog is of a range, or of all that there is. */
+static const char *where(const struct resolving *q)
+{
+    return q->catalog->is_of_all_time ? "" : " in this range";
+}
+
 static int no_service(const struct resolving *q, struct slice name, struct slice typed, struct error *err)
 {
     if (q->catalog->n_services == 0)
-        return error_set(err, ERR_NOT_FOUND, "no service '%.*s' in this range, which has no profiles at all",
-                         QUOTED(name));
-    return error_set(err, ERR_NOT_FOUND, "no service '%.*s' in this range; %s", QUOTED(name),
+        return error_set(err, ERR_NOT_FOUND, "no service '%.*s'%s: there are no profiles at all", QUOTED(name),
+                         where(q));
+    return error_set(err, ERR_NOT_FOUND, "no service '%.*s'%s; %s", QUOTED(name), where(q),
                      querycatalog_nearest(q->catalog, typed).text);
 }
 
@@ -103,8 +109,8 @@ static int find_service(struct resolving *q, struct error *err)
         return no_service(q, name, is_split && querycatalog_is_short(suffix) ? service_name : name, err);
     if (!querycatalog_is_short(suffix) && !has_short(part, suffix))
         return error_set(err, ERR_NOT_FOUND,
-                         "no service '%.*s' in this range, and '%.*s' is no type of the service '%.*s', which has %s",
-                         QUOTED(name), QUOTED(suffix), QUOTED(service_name),
+                         "no service '%.*s'%s, and '%.*s' is no type of the service '%.*s', which has %s", QUOTED(name),
+                         where(q), QUOTED(suffix), QUOTED(service_name),
                          querycatalog_sample_types(part->types, part->n_types).text);
     q->service = part;
     q->suffix = suffix;
@@ -166,9 +172,11 @@ static int find_scope(struct resolving *q, struct error *err)
     }
     if (q->scope.n_types > 0)
         return 0;
-    return error_set(err, ERR_NOT_FOUND,
-                     "the query names no full profile type, and there are no profiles to choose one "
-                     "from in this range; give a longer range or other labels");
+    return error_set(
+        err, ERR_NOT_FOUND,
+        "the query names no full profile type, and there are no profiles to choose one from%s; give %sother "
+        "labels",
+        where(q), q->catalog->is_of_all_time ? "" : "a longer range or ");
 }
 
 /* --- types --- */
@@ -192,10 +200,10 @@ static int choose_short(struct resolving *q, struct slice word, struct slice *re
         struct querycatalog_text present = querycatalog_sample_types(q->scope.types, q->scope.n_types);
 
         if (!q->service)
-            return error_set(err, ERR_NOT_FOUND, "no profiles of type '%.*s' in this range; there are %s", QUOTED(word),
+            return error_set(err, ERR_NOT_FOUND, "no profiles of type '%.*s'%s; there are %s", QUOTED(word), where(q),
                              present.text);
-        return error_set(err, ERR_NOT_FOUND, "service '%.*s' has no profiles of type '%.*s' in this range; it has %s",
-                         QUOTED(q->service->name), QUOTED(word), present.text);
+        return error_set(err, ERR_NOT_FOUND, "service '%.*s' has no profiles of type '%.*s'%s; it has %s",
+                         QUOTED(q->service->name), QUOTED(word), where(q), present.text);
     }
     *ret_type = choice.type->profile_type;
     if (choice.n_equal > 1 &&

@@ -179,7 +179,7 @@ TEST(querytext_names_the_services_nearest_to_an_unknown_one)
     check_unresolved(".cpu", "", ERR_NOT_FOUND, "no service '.cpu' in this range");
     check_unresolved("search.", "", ERR_NOT_FOUND, "no service 'search.' in this range; nearest: 'search");
     check_unresolved_in(&(struct querycatalog){ 0 }, "search", "", ERR_NOT_FOUND,
-                        "no service 'search' in this range, which has no profiles at all");
+                        "no service 'search' in this range: there are no profiles at all");
 }
 
 TEST(querytext_names_the_types_that_a_service_has)
@@ -194,6 +194,22 @@ TEST(querytext_names_the_types_that_a_service_has)
                      "no profiles of type 'cpu' in this range; there are Live-Objects, off_cpu, wall");
     check_unresolved_in(&(struct querycatalog){ 0 }, "{a=b}", "", ERR_NOT_FOUND,
                         "there are no profiles to choose one from in this range");
+}
+
+TEST(querytext_does_not_speak_of_a_range_where_everything_was_looked_at)
+{
+    struct querycatalog all = sample_catalog;
+
+    all.is_of_all_time = true;
+    check_unresolved_in(&all, "order-servce", "", ERR_NOT_FOUND, "no service 'order-servce'; nearest: 'order-service'");
+    check_unresolved_in(&all, "search.cpu", "", ERR_NOT_FOUND,
+                        "service 'search' has no profiles of type 'cpu'; it has ");
+    check_unresolved_in(&all, "search.bytes", "", ERR_NOT_FOUND, "no service 'search.bytes', and 'bytes' is no type");
+    check_unresolved_in(&all, "{service_name=search}", "cpu", ERR_NOT_FOUND, "no profiles of type 'cpu'; there are ");
+    check_unresolved_in(&(struct querycatalog){ .is_of_all_time = true }, "{a=b}", "", ERR_NOT_FOUND,
+                        "no profiles to choose one from; give other labels");
+    check_unresolved_in(&(struct querycatalog){ .is_of_all_time = true }, "search", "", ERR_NOT_FOUND,
+                        "no service 'search': there are no profiles at all");
 }
 
 TEST(querytext_refuses_contradictions)

@@ -48,7 +48,7 @@ static struct point plain_point(const struct query_story *story, const struct qu
         is_first[i] = is_in[i];
         for (size_t j = i; is_first[i] && j-- > 0 && records[j].profile == records[i].profile;)
             is_first[i] = !(is_in[j] && query_story_is_same_row(&records[i], &records[j]));
-        point.sum += is_in[i] ? (double)records[i].value : 0;
+        point.sum += is_in[i] ? (double)query_story_value(asked, &records[i]) : 0;
         point.n_rows += is_first[i];
     }
     for (size_t i = 0; i < story->records.n; i++) {
@@ -59,7 +59,7 @@ static struct point plain_point(const struct query_story *story, const struct qu
             is_new = !(is_in[j] && query_story_is_same_series(&records[i], &records[j]));
         for (size_t j = i; j < story->records.n && is_new; j++)
             if (is_in[j] && query_story_is_same_series(&records[i], &records[j])) {
-                sum += (double)records[j].value;
+                sum += (double)query_story_value(asked, &records[j]);
                 n_rows += is_first[j];
             }
         point.level += is_new ? sum / n_rows : 0;
@@ -154,7 +154,7 @@ static void check_answer(struct query_story *story)
     static const enum timeseries_kind kinds[] = { TIMESERIES_SUM,   TIMESERIES_SUM,  TIMESERIES_AVERAGE,
                                                   TIMESERIES_COUNT, TIMESERIES_RATE, TIMESERIES_CORES };
     struct query_story_asked asked = query_story_choose(story);
-    struct query query = query_story_query(story, &asked);
+    struct query query;
     AUTO(timeseries_freep) struct timeseries *series = NULL;
     struct by by = { .n = query_story_below(story, MAX_BY + 1) };
     struct slice names[MAX_BY];
@@ -166,6 +166,8 @@ static void check_answer(struct query_story *story)
     struct error err;
     uint32_t n_keys, n_rows = 0;
 
+    query_story_choose_filter(story, &asked);
+    query = query_story_query(story, &asked);
     for (uint32_t i = 0; i < by.n; i++) {
         by.names[i] = query_story_below(story, QUERY_STORY_NAMES);
         names[i] = by.names[i] ? slice_from(query_story_names[by.names[i]]) : SLICE("service.name");

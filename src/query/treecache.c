@@ -14,27 +14,32 @@ enum {
 struct treecache_tree {
     struct hash128 key;
     struct calltree calls;
+    uint64_t generation; /* of late names: those of all open stacks are at least as old */
     uint32_t n_users;
     uint64_t used; /* the larger, the later */
 };
 
 struct treecache {
     size_t max_bytes;
-    struct lock_rw lock; /* guards all that follows */
+    const struct latenames *late; /* NULL = none */
+    struct lock_rw lock;          /* guards all that follows */
     struct symbolset symbols;
+    struct symbolplaces places;
     VEC(struct treecache_tree *) trees;
     uint64_t clock;
 };
 
-int treecache_new(size_t max_bytes, struct treecache **ret_cache, struct error *err)
+int treecache_new(size_t max_bytes, const struct latenames *late, struct treecache **ret_cache, struct error *err)
 {
     struct treecache *cache = MEMORY_NEW(struct treecache, err);
 
     if (!cache)
         return -1;
     cache->max_bytes = max_bytes;
+    cache->late = late;
     lock_rw_init(&cache->lock, LOCK_QUERY_TREES);
     symbolset_init(&cache->symbols, SYMBOL_FUNCTION);
+    symbolplaces_init(&cache->places);
     *ret_cache = cache;
     return 0;
 }
@@ -53,6 +58,7 @@ void treecache_free(struct treecache *cache)
         free_tree(*tree);
     VEC_DONE(&cache->trees);
     symbolset_done(&cache->symbols);
+    symbolplaces_done(&cache->places);
     lock_rw_done(&cache->lock);
     memory_free(cache);
 }
@@ -61,7 +67,7 @@ void treecache_free(struct treecache *cache)
 static size_t count_bytes(const struct treecache *cache)
 {
     size_t bytes = cache->symbols.text.used_bytes + cache->symbols.symbols.n * sizeof(struct symbol) +
-                   hash_set_bytes(&cache->symbols.hashes);
+                   hash_set_bytes(&cache->symbols.hashes) + symbolplaces_bytes(&cache->places);
 
     for (size_t i = 0; i < cache->trees.n; i++)
         bytes += calltree_bytes(&cache->trees.items[i]->calls);
@@ -76,6 +82,11 @@ size_t treecache_bytes(struct treecache *cache)
     bytes = count_bytes(cache);
     lock_rw_release(&cache->lock);
     return bytes;
+}
+
+static uint64_t generation_of(const struct treecache *cache)
+{
+    return cache->late ? cache->late->generation(cache->late->context) : 0;
 }
 
 static struct treecache_tree *find_tree(const struct treecache *cache, struct hash128 key)
@@ -105,6 +116,7 @@ static struct treecache_tree *make_tree(struct treecache *cache, struct hash128 
 
 int treecache_use(struct treecache *cache, struct hash128 key, struct treecache_tree **ret_tree, struct error *err)
 {
+    uint64_t generation = generation_of(cache);
     struct treecache_tree *tree;
 
     lock_rw_acquire_write(&cache->lock);
@@ -112,6 +124,9 @@ int treecache_use(struct treecache *cache, struct hash128 key, struct treecache_
     if (!tree)
         tree = make_tree(cache, key, err);
     if (tree) {
+        if (tree->generation != generation)
+            calltree_reopen(&tree->calls);
+        tree->generation = generation;
         tree->n_users++;
         tree->used = ++cache->clock;
     }
@@ -149,6 +164,8 @@ static void shrink(struct treecache *cache)
     if (cache->trees.n == 0 && bytes > cache->max_bytes / 2) {
         symbolset_done(&cache->symbols);
         symbolset_init(&cache->symbols, SYMBOL_FUNCTION);
+        symbolplaces_done(&cache->places);
+        symbolplaces_init(&cache->places);
     }
 }
 
@@ -169,24 +186,45 @@ void treecache_find(struct treecache *cache, struct treecache_tree *tree, uint64
     lock_rw_release(&cache->lock);
 }
 
-/* Adds wants whose names are in `tables`, in order of their ids; the empty stack is its own. */
+/* Stacks with their names. */
+struct named {
+    struct tables tables;
+    bool *is_open;       /* [frame] latenames.h */
+    uint64_t generation; /* before late names were asked for */
+};
+
+/* Adds a stack that a tree lacks; stack `place` of the tables. */
+static int add_stack(struct treecache *cache, uint64_t identity, struct treecache_want *want, const struct named *named,
+                     const struct symbolset_frames *frames, uint32_t place, struct error *err)
+{
+    struct treecache_tree *tree = want->tree;
+    bool is_open = cache->late && latenames_is_open(&named->tables, place, named->is_open);
+
+    if (calltree_add(&tree->calls, identity, want->id, &named->tables, frames, place, is_open, &want->stack, err) < 0)
+        return -1;
+    /* Somebody else may have seen newer names meanwhile: then it is asked for again. */
+    if (is_open)
+        tree->generation = MIN(tree->generation, named->generation);
+    /* Paths take much more room than the index. */
+    return tree->calls.new_keys.n > MAX_NEW_KEYS ? calltree_index(&tree->calls, err) : 0;
+}
+
+/* Adds wants whose names are there, in order of their ids; the empty stack is its own. */
 static int add_named(struct treecache *cache, uint64_t identity, struct treecache_want *wants, size_t n,
-                     const struct tables *tables, struct error *err)
+                     const struct named *named, struct error *err)
 {
     struct symbolset_frames frames = { 0 };
     uint32_t place = 0, last = 0;
     int result;
 
     lock_rw_acquire_write(&cache->lock);
-    result = symbolset_import(&cache->symbols, tables, &frames, err);
+    result = symbolset_import(&cache->symbols, &named->tables, &frames, err);
+    if (!result)
+        result = symbolplaces_import(&cache->places, &cache->symbols, &named->tables, &frames, err);
     for (size_t i = 0; !result && i < n; i++) {
         place += wants[i].id != last;
         last = wants[i].id;
-        result =
-            calltree_add(&wants[i].tree->calls, identity, wants[i].id, tables, &frames, place, &wants[i].stack, err);
-        /* Paths take much more room than the index. */
-        if (!result && wants[i].tree->calls.new_keys.n > MAX_NEW_KEYS)
-            result = calltree_index(&wants[i].tree->calls, err);
+        result = add_stack(cache, identity, &wants[i], named, &frames, place, err);
     }
     lock_rw_release(&cache->lock);
     symbolset_frames_done(&frames);
@@ -197,8 +235,8 @@ static int add_named(struct treecache *cache, uint64_t identity, struct treecach
 static int add_some(struct treecache *cache, struct names *names, struct treecache_want *wants, size_t n, size_t *ret_n,
                     struct error *err)
 {
+    struct named named = { .generation = generation_of(cache) };
     uint32_t n_ids = 0, n_missing, *ids;
-    struct tables tables;
     struct arena arena;
     size_t taken = 0;
     int result = -1;
@@ -214,9 +252,11 @@ static int add_some(struct treecache *cache, struct names *names, struct treecac
             if (!is_known)
                 ids[n_ids++] = wants[taken].id;
         }
-        result = names_load(names, ids, n_ids, NULL, 0, &arena, &tables, &n_missing, err);
+        result = names_load(names, ids, n_ids, NULL, 0, &arena, &named.tables, &n_missing, err);
+        if (!result && cache->late)
+            result = latenames_resolve(cache->late, &named.tables, &arena, &named.is_open, err);
         if (!result)
-            result = add_named(cache, names_identity(names), wants, taken, &tables, err);
+            result = add_named(cache, names_identity(names), wants, taken, &named, err);
     }
     arena_done(&arena);
     *ret_n = taken;
@@ -267,4 +307,9 @@ const struct calltree *treecache_tree(const struct treecache_tree *tree)
 const struct symbolset *treecache_symbols(const struct treecache *cache)
 {
     return &cache->symbols;
+}
+
+const struct symbolplaces *treecache_places(const struct treecache *cache)
+{
+    return &cache->places;
 }

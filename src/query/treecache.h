@@ -9,18 +9,22 @@
 #include "base/hash.h"
 #include "base/lock.h"
 #include "query/calltree.h"
+#include "query/latenames.h"
+#include "query/symbolplaces.h"
 #include "store/names.h"
 
 struct treecache;
 struct treecache_tree;
 
-/* Errors: ERR_MEMORY. */
-MUST_CHECK int treecache_new(size_t max_bytes, struct treecache **ret_cache, struct error *err);
+/* `late` gives names that the store does not have; NULL = none; borrowed. Errors: ERR_MEMORY. */
+MUST_CHECK int treecache_new(size_t max_bytes, const struct latenames *late, struct treecache **ret_cache,
+                             struct error *err);
 void treecache_free(struct treecache *cache);
 /* The memory it holds, symbols included. */
 size_t treecache_bytes(struct treecache *cache);
 
-/* The tree called `key`, made if it is not there. Errors: ERR_MEMORY. */
+/* The tree called `key`, made if it is not there. If names may have arrived since it was used, stacks that lack some are not
+ * known any more. Errors: ERR_MEMORY. */
 MUST_CHECK int treecache_use(struct treecache *cache, struct hash128 key, struct treecache_tree **ret_tree,
                              struct error *err);
 void treecache_release(struct treecache *cache, struct treecache_tree *tree);
@@ -49,3 +53,4 @@ void treecache_let_go(struct treecache *cache);
 /* While held. */
 const struct calltree *treecache_tree(const struct treecache_tree *tree);
 const struct symbolset *treecache_symbols(const struct treecache *cache);
+const struct symbolplaces *treecache_places(const struct treecache *cache);

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From sums by node to a flame tree. Several call trees become one: their roots are one root, and children of one node
- * that have the same symbol are one child. Nodes are taken heaviest first, from a heap that holds the children of what
- * was taken, until there are enough. */
+/* Nodes are taken from a heap that holds the children of what was taken, until there are enough. */
+#include "query/treeflame.h"
+
 #include "base/memory.h"
 #include "flame/trim.h"
-#include "query/treesum_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
-
-/* One tree, with values added up along the order of its stacks (calltree.h, C3). */
-struct ordered {
-    const struct calltree *calls;
-    uint64_t *values;   /* [n_indexed + 1]; differences are right even where sums wrap */
-    double *counts;     /* likewise; NULL where raw samples are not known */
-    uint32_t *n_others; /* likewise, of those that are not 0; NULL if no value is negative: then the values tell it */
-    double divisor;
-};
 
 /* A node of one of the trees. */
 struct place {
@@ -25,7 +14,7 @@ struct place {
 
 /* A node of the answer, or one that waits for being taken. */
 struct taken {
-    int64_t total;
+    int64_t totals[TREEORDER_MAX_COLUMNS];
     uint32_t parent; /* in `taken` */
     uint32_t symbol; /* of the cache */
     uint32_t first_place, n_places;
@@ -35,8 +24,10 @@ struct taken {
 
 /* What only nodes of the answer have. */
 struct details {
-    int64_t self, other;
-    double count, self_count, other_count;
+    struct amounts {
+        int64_t self, other;
+        double count, self_count, other_count;
+    } columns[TREEORDER_MAX_COLUMNS];
     uint32_t first_child, next_sibling; /* in `taken`; 0 = none */
     bool has_other;
 };
@@ -54,90 +45,65 @@ struct child {
 };
 
 struct assembly {
-    struct treesum *sum;
-    struct ordered *trees;
-    uint32_t max_nodes; /* UINT32_MAX = all */
+    const struct treeorder *order;
+    uint32_t max_nodes;                   /* UINT32_MAX = all */
+    uint64_t least_weight;                /* lighter nodes are left out */
+    double scales[TREEORDER_MAX_COLUMNS]; /* from values to weights, of several columns */
     VEC(struct place) places;
     VEC(struct taken) taken;
     VEC(struct details) details;
     VEC(struct waiting) heap;
     VEC(uint64_t) best;         /* a heap of the max_nodes largest weights met so far, the least of them in front */
     VEC(struct child) children; /* of the node at hand */
-    VEC(uint32_t) order;        /* likewise, of those in the answer */
+    VEC(uint32_t) siblings;     /* likewise, of those in the answer */
     struct symbolset *set;
     uint64_t n_saturated;
 };
 
 #define MAX_ITEMS (UINT32_MAX - 1)
 
-/* --- totals --- */
+/* --- weights --- */
 
-static int put_in_order(const struct treesum *sum, const struct treesum_tree *from, struct ordered *ret_tree,
-                        struct arena *arena, struct error *err)
+#define WHOLE_WEIGHT ((uint64_t)1 << 62) /* of two columns */
+
+/* How heavy a value of a column is. Of several columns it is the share that counts, or the larger one would hide the other;
+ * rounding may make shares equal but never turns them around. */
+static uint64_t weigh(const struct assembly *a, uint32_t column, int64_t value)
 {
-    const struct calltree *calls = treecache_tree(from->tree);
-    size_t n = calls->n_indexed;
-    struct ordered tree = { .calls = calls, .divisor = from->columns.divisor };
+    uint64_t size = flame_magnitude(value);
 
-    tree.values = ARENA_ARRAY(arena, uint64_t, n + 1, err);
-    if (!tree.values || (from->counts && !(tree.counts = ARENA_ARRAY(arena, double, n + 1, err))) ||
-        (sum->has_negative && !(tree.n_others = ARENA_ARRAY(arena, uint32_t, n + 1, err))))
-        return -1;
-    tree.values[0] = 0;
-    if (tree.counts)
-        tree.counts[0] = 0;
-    if (tree.n_others)
-        tree.n_others[0] = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t stack = calls->order[i];
-        bool is_ours = stack < from->n; /* others may have added some that we have no values for */
-        int64_t value = !is_ours ? 0 : from->levels ? llround(from->levels[stack]) : from->values[stack];
-
-        tree.values[i + 1] = tree.values[i] + (uint64_t)value;
-        if (tree.counts)
-            tree.counts[i + 1] = tree.counts[i] + (is_ours ? from->counts[stack] : 0);
-        if (tree.n_others)
-            tree.n_others[i + 1] = tree.n_others[i] + (value != 0);
-    }
-    *ret_tree = tree;
-    return 0;
+    return a->order->n_columns == 1 ? size : (uint64_t)((double)size * a->scales[column]);
 }
 
-/* What the stacks at nodes [from, until) come to. */
-static inline int64_t value_between(const struct ordered *tree, uint32_t from, uint32_t until)
+static uint64_t weight_of(const struct assembly *a, const int64_t *totals)
 {
-    return (int64_t)(tree->values[calltree_first(tree->calls, until)] -
-                     tree->values[calltree_first(tree->calls, from)]);
+    uint64_t weight = 0;
+
+    for (uint32_t i = 0; i < a->order->n_columns; i++)
+        weight = MAX(weight, weigh(a, i, totals[i]));
+    return weight;
 }
 
-static double count_between(const struct ordered *tree, uint32_t from, uint32_t until)
+/* By which siblings are ordered. */
+static uint64_t size_of(const struct assembly *a, const int64_t *totals)
 {
-    if (!tree->counts)
-        return 0;
-    return (tree->counts[calltree_first(tree->calls, until)] - tree->counts[calltree_first(tree->calls, from)]) /
-           tree->divisor;
+    uint64_t size = 0;
+
+    for (uint32_t i = 0; i < a->order->n_columns; i++)
+        if (__builtin_add_overflow(size, flame_magnitude(totals[i]), &size))
+            return UINT64_MAX;
+    return size;
 }
 
-/* The stacks at and below a node. */
-static inline int64_t total_of(const struct ordered *tree, uint32_t node)
+static uint64_t weight_of_share(const struct treeorder *order, double share)
 {
-    return value_between(tree, node, tree->calls->ends[node]);
-}
+    double whole = order->n_columns == 1 ? (double)order->columns[0].total : (double)WHOLE_WEIGHT;
 
-static bool has_values(const struct ordered *tree, uint32_t node, int64_t total)
-{
-    const struct calltree *calls = tree->calls;
-
-    return total || (tree->n_others && tree->n_others[calltree_first(calls, calls->ends[node])] !=
-                                           tree->n_others[calltree_first(calls, node)]);
+    /* One less than it may be: whoever asks for a share cuts to the very value (trim.h). */
+    return share > 0 && share * whole >= 1 ? (uint64_t)MIN(share * whole, 0x1p63) - 1 : 0;
 }
 
 /* --- the heap --- */
-
-static uint64_t weight_of(const struct assembly *a, uint32_t item)
-{
-    return flame_magnitude(a->taken.items[item].total);
-}
 
 /* The heavier comes first; of equal ones the one that was met first. */
 static bool is_before(struct waiting x, struct waiting y)
@@ -147,7 +113,7 @@ static bool is_before(struct waiting x, struct waiting y)
 
 static int push(struct assembly *a, uint32_t item, struct error *err)
 {
-    struct waiting new = { weight_of(a, item), item };
+    struct waiting new = { weight_of(a, a->taken.items[item].totals), item };
     size_t at = a->heap.n;
 
     if (!VEC_PUSH(&a->heap, MAX_ITEMS, err))
@@ -182,8 +148,8 @@ static int note_weight(struct assembly *a, uint64_t weight, bool *ret_can, struc
 {
     size_t at = a->best.n;
 
-    *ret_can = true;
-    if (a->max_nodes == UINT32_MAX)
+    *ret_can = weight >= a->least_weight;
+    if (a->max_nodes == UINT32_MAX || !*ret_can)
         return 0;
     if (at < a->max_nodes) {
         if (!VEC_PUSH(&a->best, MAX_ITEMS, err))
@@ -231,7 +197,9 @@ static int by_key(const void *x, const void *y)
 /* The weight up to which a child alone cannot be among those that are taken. */
 static uint64_t least_weight(const struct assembly *a)
 {
-    return a->max_nodes != UINT32_MAX && a->best.n == a->max_nodes ? a->best.items[0] : 0;
+    uint64_t least = a->least_weight ? a->least_weight - 1 : 0;
+
+    return a->max_nodes != UINT32_MAX && a->best.n == a->max_nodes ? MAX(a->best.items[0], least) : least;
 }
 
 /* The children of all places of the node that have values, by key. Of a node in one tree alone, those that are too light
@@ -243,7 +211,7 @@ static int gather(struct assembly *a, const struct taken *node, struct error *er
     a->children.n = 0;
     for (uint32_t i = 0; i < node->n_places; i++) {
         struct place place = a->places.items[node->first_place + i];
-        const struct ordered *tree = &a->trees[place.tree];
+        const struct treeorder_tree *tree = &a->order->trees[place.tree];
         const struct calltree *calls = tree->calls;
         uint32_t end = calls->ends[place.node];
 
@@ -259,8 +227,8 @@ static int gather(struct assembly *a, const struct taken *node, struct error *er
             behind = tree->values[calltree_first(calls, next)];
             total = (int64_t)(behind - before);
 
-            if (least ? (uint64_t)total <= least && !has_twin(calls, sibling, child, end)
-                      : !has_values(tree, child, total))
+            if (least ? weigh(a, tree->column, total) <= least && !has_twin(calls, sibling, child, end)
+                      : !treeorder_has_values(tree, child, total))
                 continue;
             slot = VEC_PUSH(&a->children, MAX_ITEMS, err);
             if (!slot)
@@ -273,30 +241,9 @@ static int gather(struct assembly *a, const struct taken *node, struct error *er
     return 0;
 }
 
-/* Children [from, until) have one symbol: one node, which waits if it may be heavy enough; else it is part of "other". */
-static int add_child(struct assembly *a, uint32_t parent, size_t from, size_t until, struct error *err)
+/* The places of children [from, until), which are one node. */
+static int add_places(struct assembly *a, size_t from, size_t until, struct error *err)
 {
-    bool is_inlined = a->children.items[until - 1].key & 1, is_plain = !(a->children.items[from].key & 1), can;
-    struct taken *item;
-    int64_t total = 0;
-
-    for (size_t i = from; i < until; i++)
-        total = value_add(total, a->children.items[i].total, &a->n_saturated);
-    if (note_weight(a, flame_magnitude(total), &can, err) < 0)
-        return -1;
-    if (!can)
-        return 0;
-    item = VEC_PUSH(&a->taken, MAX_ITEMS, err);
-    if (!item)
-        return -1;
-    *item = (struct taken){ .total = total,
-                            .parent = parent,
-                            .symbol = a->children.items[from].key / 2,
-                            .first_place = (uint32_t)a->places.n,
-                            .n_places = (uint32_t)(until - from),
-                            .flags = is_inlined && is_plain ? FLAME_IS_PARTLY_INLINED
-                                     : is_inlined           ? FLAME_IS_INLINED
-                                                            : 0 };
     for (size_t i = from; i < until; i++) {
         struct place *place = VEC_PUSH(&a->places, MAX_ITEMS, err);
 
@@ -304,7 +251,87 @@ static int add_child(struct assembly *a, uint32_t parent, size_t from, size_t un
             return -1;
         *place = a->children.items[i].place;
     }
-    return push(a, (uint32_t)a->taken.n - 1, err);
+    return 0;
+}
+
+static uint8_t flags_of(const struct assembly *a, size_t from, size_t until)
+{
+    bool has_inlined = false, has_plain = false;
+
+    for (size_t i = from; i < until; i++) {
+        has_inlined |= a->children.items[i].key & 1;
+        has_plain |= !(a->children.items[i].key & 1);
+    }
+    return !has_inlined ? 0 : has_plain ? FLAME_IS_PARTLY_INLINED : FLAME_IS_INLINED;
+}
+
+/* Children [from, until) have one symbol: one node, which waits if it may be heavy enough; else it is part of "other". */
+static int add_child(struct assembly *a, uint32_t parent, size_t from, size_t until, struct error *err)
+{
+    struct taken new = { .parent = parent,
+                         .symbol = a->children.items[from].key / 2,
+                         .first_place = (uint32_t)a->places.n,
+                         .n_places = (uint32_t)(until - from),
+                         .flags = flags_of(a, from, until) };
+    struct taken *item;
+    bool can;
+
+    for (size_t i = from; i < until; i++) {
+        const struct child *child = &a->children.items[i];
+        int64_t *total = &new.totals[a->order->trees[child->place.tree].column];
+
+        *total = value_add(*total, child->total, &a->n_saturated);
+    }
+    if (note_weight(a, weight_of(a, new.totals), &can, err) < 0)
+        return -1;
+    if (!can)
+        return 0;
+    item = VEC_PUSH(&a->taken, MAX_ITEMS, err);
+    if (!item)
+        return -1;
+    *item = new;
+    return add_places(a, from, until, err) < 0 ? -1 : push(a, (uint32_t)a->taken.n - 1, err);
+}
+
+/* What is known of a node when it is taken: until they are taken themselves, all children are others. */
+static void fill_details(struct assembly *a, const struct taken *node, struct details *details)
+{
+    *details = (struct details){ 0 };
+    for (uint32_t i = 0; i < node->n_places; i++) {
+        struct place place = a->places.items[node->first_place + i];
+        const struct treeorder_tree *tree = &a->order->trees[place.tree];
+        struct amounts *amounts = &details->columns[tree->column];
+
+        amounts->count += treeorder_count_between(tree, place.node, tree->calls->ends[place.node]);
+        amounts->self =
+            value_add(amounts->self, treeorder_value_between(tree, place.node, place.node + 1), &a->n_saturated);
+        amounts->self_count += treeorder_count_between(tree, place.node, place.node + 1);
+    }
+    for (uint32_t i = 0; i < a->order->n_columns; i++) {
+        struct amounts *amounts = &details->columns[i];
+
+        amounts->other = value_add(node->totals[i], -amounts->self, &a->n_saturated);
+        amounts->other_count = amounts->count - amounts->self_count;
+        details->has_other |= amounts->other != 0;
+    }
+}
+
+/* The node is no longer one of its parent's others. */
+static void leave_others(struct assembly *a, uint32_t number, struct details *details)
+{
+    const struct taken *node = &a->taken.items[number];
+    struct details *parent = &a->details.items[a->taken.items[node->parent].details];
+
+    parent->has_other = false;
+    for (uint32_t i = 0; i < a->order->n_columns; i++) {
+        struct amounts *amounts = &parent->columns[i];
+
+        amounts->other = value_add(amounts->other, -node->totals[i], &a->n_saturated);
+        amounts->other_count -= details->columns[i].count;
+        parent->has_other |= amounts->other != 0;
+    }
+    details->next_sibling = parent->first_child;
+    parent->first_child = number;
 }
 
 /* Takes a node into the answer; its children wait. */
@@ -316,29 +343,10 @@ static int take(struct assembly *a, uint32_t number, struct error *err)
 
     if (!details)
         return -1;
-    *details = (struct details){ 0 };
-    for (uint32_t i = 0; i < node->n_places; i++) {
-        struct place place = a->places.items[node->first_place + i];
-        const struct ordered *tree = &a->trees[place.tree];
-
-        details->count += count_between(tree, place.node, tree->calls->ends[place.node]);
-        details->self = value_add(details->self, value_between(tree, place.node, place.node + 1), &a->n_saturated);
-        details->self_count += count_between(tree, place.node, place.node + 1);
-    }
-    /* Until they are taken, all children are others. */
-    details->other = value_add(node->total, -details->self, &a->n_saturated);
-    details->other_count = details->count - details->self_count;
-    details->has_other = details->other != 0;
+    fill_details(a, node, details);
     node->details = (uint32_t)a->details.n - 1;
-    if (number) {
-        struct details *parent = &a->details.items[a->taken.items[node->parent].details];
-
-        parent->other = value_add(parent->other, -node->total, &a->n_saturated);
-        parent->other_count -= details->count;
-        parent->has_other = parent->other != 0;
-        details->next_sibling = parent->first_child;
-        parent->first_child = number;
-    }
+    if (number)
+        leave_others(a, number, details);
     if (gather(a, node, err) < 0)
         return -1;
     for (size_t i = 1; i <= a->children.n; i++) {
@@ -351,22 +359,68 @@ static int take(struct assembly *a, uint32_t number, struct error *err)
     return 0;
 }
 
-static int take_root(struct assembly *a, struct error *err)
+/* --- the root --- */
+
+static struct slice symbol_name(const struct assembly *a, uint32_t symbol)
 {
-    struct taken *root = VEC_PUSH(&a->taken, MAX_ITEMS, err);
+    return symbolset_get(treecache_symbols(a->order->cache), symbol)->text;
+}
 
-    if (!root)
-        return -1;
-    *root = (struct taken){ .n_places = (uint32_t)a->sum->trees.n };
-    for (uint32_t i = 0; i < a->sum->trees.n; i++) {
-        struct place *place = VEC_PUSH(&a->places, MAX_ITEMS, err);
+/* The roots of all trees, as the children of nothing. */
+static int gather_roots(struct assembly *a, struct error *err)
+{
+    a->children.n = 0;
+    for (uint32_t i = 0; i < a->order->n_trees; i++) {
+        struct child *child = VEC_PUSH(&a->children, MAX_ITEMS, err);
 
-        if (!place)
+        if (!child)
             return -1;
-        *place = (struct place){ i, 0 };
-        root->total = value_add(root->total, total_of(&a->trees[i], 0), &a->n_saturated);
+        *child = (struct child){ 0, { i, 0 }, treeorder_total(&a->order->trees[i], 0) };
     }
-    return take(a, 0, err);
+    return 0;
+}
+
+/* From the nodes in `children` to those of their children that have this name. */
+static int step_down(struct assembly *a, struct slice name, struct error *err)
+{
+    struct taken above = { .first_place = (uint32_t)a->places.n, .n_places = (uint32_t)a->children.n };
+    size_t n = 0;
+
+    if (add_places(a, 0, a->children.n, err) < 0 || gather(a, &above, err) < 0)
+        return -1;
+    for (size_t i = 0; i < a->children.n; i++)
+        if (slice_equal(symbol_name(a, a->children.items[i].key / 2), name))
+            a->children.items[n++] = a->children.items[i];
+    a->children.n = n;
+    a->places.n = above.first_place;
+    return 0;
+}
+
+/* The node where the answer begins: the root, or where the path leads. */
+static int take_first(struct assembly *a, const struct treeflame_options *options, struct error *err)
+{
+    struct taken *first = VEC_PUSH(&a->taken, MAX_ITEMS, err);
+
+    if (!first || gather_roots(a, err) < 0)
+        return -1;
+    *first = (struct taken){ .symbol = FLAME_ROOT };
+    for (uint32_t i = 0; i < options->n_path; i++) {
+        if (step_down(a, options->path[i], err) < 0)
+            return -1;
+        if (a->children.n == 0)
+            return flame_no_such_path(options->path, i, err);
+        first->symbol = a->children.items[0].key / 2;
+        first->flags = flags_of(a, 0, a->children.n);
+    }
+    first->n_places = (uint32_t)a->children.n;
+    for (size_t i = 0; i < a->children.n; i++) {
+        int64_t *total = &first->totals[a->order->trees[a->children.items[i].place.tree].column];
+
+        *total = value_add(*total, a->children.items[i].total, &a->n_saturated);
+    }
+    if (!a->order->has_negative)
+        a->least_weight = weight_of_share(a->order, options->min_share);
+    return add_places(a, 0, a->children.n, err) < 0 ? -1 : take(a, 0, err);
 }
 
 /* --- the answer --- */
@@ -381,21 +435,17 @@ static uint32_t count_others(struct assembly *a)
     return n;
 }
 
-static struct slice name_of(const struct assembly *a, uint32_t item)
-{
-    return symbolset_get(treecache_symbols(a->sum->options.cache), a->taken.items[item].symbol)->text;
-}
-
-static int by_weight(const void *x, const void *y, void *context)
+static int by_size(const void *x, const void *y, void *context)
 {
     const struct assembly *a = context;
     uint32_t left = *(const uint32_t *)x, right = *(const uint32_t *)y;
-    uint64_t left_weight = weight_of(a, left), right_weight = weight_of(a, right);
+    const struct taken *x_node = &a->taken.items[left], *y_node = &a->taken.items[right];
+    uint64_t left_size = size_of(a, x_node->totals), right_size = size_of(a, y_node->totals);
     int order;
 
-    if (left_weight != right_weight)
-        return left_weight > right_weight ? -1 : 1;
-    order = slice_compare(name_of(a, left), name_of(a, right));
+    if (left_size != right_size)
+        return left_size > right_size ? -1 : 1;
+    order = slice_compare(symbol_name(a, x_node->symbol), symbol_name(a, y_node->symbol));
     return order ? order : left < right ? -1 : left > right;
 }
 
@@ -408,14 +458,16 @@ static void put_node(struct flame *flame, uint32_t place, uint32_t parent, uint3
     flame->ends[place] = place + 1;
 }
 
-static void put_values(struct flame *flame, uint32_t place, int64_t self, int64_t total, double self_count,
-                       double count)
+static void put_values(struct flame *flame, uint32_t column, uint32_t place, int64_t self, int64_t total,
+                       double self_count, double count)
 {
-    flame->self[place] = self;
-    flame->total[place] = total;
+    size_t at = (size_t)column * flame->n_nodes + place;
+
+    flame->self[at] = self;
+    flame->total[at] = total;
     if (flame->self_counts) {
-        flame->self_counts[place] = self_count;
-        flame->total_counts[place] = count;
+        flame->self_counts[at] = self_count;
+        flame->total_counts[at] = count;
     }
 }
 
@@ -445,22 +497,25 @@ static int push_children(struct assembly *a, struct walks *walks, uint32_t item,
 {
     const struct details *details = &a->details.items[a->taken.items[item].details];
     bool has_other = details->has_other;
+    int64_t others[TREEORDER_MAX_COLUMNS];
 
-    a->order.n = 0;
+    for (uint32_t i = 0; i < a->order->n_columns; i++)
+        others[i] = details->columns[i].other;
+    a->siblings.n = 0;
     for (uint32_t child = details->first_child; child;
          child = a->details.items[a->taken.items[child].details].next_sibling) {
-        uint32_t *slot = VEC_PUSH(&a->order, MAX_ITEMS, err);
+        uint32_t *slot = VEC_PUSH(&a->siblings, MAX_ITEMS, err);
 
         if (!slot)
             return -1;
         *slot = child;
     }
-    if (a->order.n > 1)
-        qsort_r(a->order.items, a->order.n, sizeof(*a->order.items), by_weight, a);
-    for (size_t i = a->order.n; i > 0; i--) {
-        uint32_t child = a->order.items[i - 1];
+    if (a->siblings.n > 1)
+        qsort_r(a->siblings.items, a->siblings.n, sizeof(*a->siblings.items), by_size, a);
+    for (size_t i = a->siblings.n; i > 0; i--) {
+        uint32_t child = a->siblings.items[i - 1];
 
-        if (has_other && weight_of(a, child) >= flame_magnitude(details->other)) {
+        if (has_other && size_of(a, a->taken.items[child].totals) >= size_of(a, others)) {
             has_other = false;
             if (push_walk(walks, item, place, true, err) < 0)
                 return -1;
@@ -476,17 +531,22 @@ static int place_node(struct assembly *a, struct walks *walks, struct flame *fla
     struct walk at = walks->stack.items[--walks->stack.n];
     const struct taken *node = &a->taken.items[at.item];
     const struct details *details = &a->details.items[node->details];
-    uint32_t symbol = FLAME_ROOT;
+    uint32_t symbol = at.is_other ? FLAME_OTHER : FLAME_ROOT;
 
-    if (at.is_other) {
-        put_node(flame, place, at.parent, FLAME_OTHER, FLAME_IS_OTHER);
-        put_values(flame, place, details->other, details->other, details->other_count, details->other_count);
-        return 0;
-    }
-    if (place && symbolset_add_copy(a->set, treecache_symbols(a->sum->options.cache), node->symbol, &symbol, err) < 0)
+    if (!at.is_other && node->symbol != FLAME_ROOT &&
+        symbolset_add_copy(a->set, treecache_symbols(a->order->cache), node->symbol, &symbol, err) < 0)
         return -1;
-    put_node(flame, place, at.parent, symbol, node->flags);
-    put_values(flame, place, details->self, node->total, details->self_count, details->count);
+    put_node(flame, place, at.parent, symbol, at.is_other ? FLAME_IS_OTHER : node->flags);
+    for (uint32_t i = 0; i < a->order->n_columns; i++) {
+        const struct amounts *amounts = &details->columns[i];
+
+        if (at.is_other)
+            put_values(flame, i, place, amounts->other, amounts->other, amounts->other_count, amounts->other_count);
+        else
+            put_values(flame, i, place, amounts->self, node->totals[i], amounts->self_count, amounts->count);
+    }
+    if (at.is_other)
+        return 0;
     return push_children(a, walks, at.item, place, err);
 }
 
@@ -503,53 +563,70 @@ static int place_nodes(struct assembly *a, struct flame *flame, struct error *er
     return result;
 }
 
-/* The sum of absolute values: where nothing is negative, that is the total. */
-static int64_t find_magnitude(const struct assembly *a)
+/* The sum of absolute values of a column: where nothing is negative, that is the total. Else all nodes are taken. */
+static int64_t find_magnitude(const struct assembly *a, uint32_t column)
 {
     uint64_t magnitude = 0;
 
-    if (!a->sum->has_negative)
-        return a->taken.items[0].total;
+    if (!a->order->has_negative)
+        return a->order->columns[column].total;
     for (uint32_t i = 0; i < a->details.n; i++) {
-        uint64_t self = flame_magnitude(a->details.items[i].self);
+        uint64_t self = flame_magnitude(a->details.items[i].columns[column].self);
 
         magnitude = self > (uint64_t)INT64_MAX - magnitude ? (uint64_t)INT64_MAX : magnitude + self;
     }
     return (int64_t)magnitude;
 }
 
+static bool knows_counts(const struct treeorder *order)
+{
+    bool knows = false;
+
+    for (uint32_t i = 0; i < order->n_columns; i++)
+        knows |= order->columns[i].has_counts;
+    return knows;
+}
+
 static int make_flame(struct assembly *a, struct flame **ret_flame, struct error *err)
 {
+    const struct treeorder *order = a->order;
     AUTO(flame_freep) struct flame *flame = NULL;
-    uint32_t n_others = count_others(a);
-    bool has_counts = a->sum->facts.has_counts;
+    uint32_t n_nodes = (uint32_t)a->details.n + count_others(a);
 
     a->set = MEMORY_NEW(struct symbolset, err);
     if (!a->set)
         return -1;
     symbolset_init(a->set, SYMBOL_FUNCTION);
-    if (flame_new_empty((uint32_t)a->details.n + n_others, 1, has_counts, a->set, &flame, err) < 0) {
+    if (flame_new_empty(n_nodes, order->n_columns, knows_counts(order), a->set, &flame, err) < 0) {
         symbolset_done(a->set);
         memory_free(a->set);
         return -1;
     }
     flame->owns_set = true;
-    flame->has_counts[0] = has_counts;
-    flame->magnitudes[0] = find_magnitude(a);
+    for (uint32_t i = 0; i < order->n_columns; i++) {
+        flame->has_counts[i] = order->columns[i].has_counts;
+        flame->magnitudes[i] = find_magnitude(a, i);
+    }
     if (place_nodes(a, flame, err) < 0)
         return -1;
-    if (a->n_saturated + a->sum->n_saturated)
-        report_add(&flame->report, "sums beyond 64 bits stay at the edge", a->n_saturated + a->sum->n_saturated,
+    if (a->n_saturated + order->n_saturated)
+        report_add(&flame->report, "sums beyond 64 bits stay at the edge", a->n_saturated + order->n_saturated,
                    "while adding up a query");
+    treeorder_report(order, &flame->report);
     *ret_flame = TAKE(flame);
     return 0;
 }
 
-static int assemble(struct treesum *sum, struct ordered *trees, uint32_t max_nodes, struct flame **ret_flame,
+static int assemble(const struct treeorder *order, const struct treeflame_options *options, struct flame **ret_flame,
                     struct error *err)
 {
-    struct assembly a = { .sum = sum, .trees = trees, .max_nodes = max_nodes ? max_nodes : UINT32_MAX };
-    int result = take_root(&a, err);
+    struct assembly a = { .order = order, .max_nodes = options->max_nodes ? options->max_nodes : UINT32_MAX };
+    int result;
+
+    for (uint32_t i = 0; i < order->n_columns; i++)
+        if (order->columns[i].total)
+            a.scales[i] = (double)WHOLE_WEIGHT / (double)flame_magnitude(order->columns[i].total);
+    result = take_first(&a, options, err);
 
     while (!result && a.heap.n && a.details.n < a.max_nodes)
         result = take(&a, pop(&a), err);
@@ -561,19 +638,22 @@ static int assemble(struct treesum *sum, struct ordered *trees, uint32_t max_nod
     VEC_DONE(&a.heap);
     VEC_DONE(&a.best);
     VEC_DONE(&a.children);
-    VEC_DONE(&a.order);
+    VEC_DONE(&a.siblings);
     return result;
 }
 
 /* With negative values a small node may have large children: all nodes are needed to know which are the heaviest. */
-static int assemble_and_trim(struct treesum *sum, struct ordered *trees, uint32_t max_nodes, struct flame **ret_flame,
-                             struct error *err)
+static int assemble_and_trim(const struct treeorder *order, const struct treeflame_options *options,
+                             struct flame **ret_flame, struct error *err)
 {
+    struct trim_options trim = { .max_nodes = options->max_nodes,
+                                 .column = order->n_columns > 1 ? TRIM_ALL_COLUMNS : 0 };
     AUTO(flame_freep) struct flame *whole = NULL;
     struct flame *flame;
 
-    if (assemble(sum, trees, 0, &whole, err) < 0 ||
-        trim_flame(whole, &(struct trim_options){ .max_nodes = max_nodes }, &flame, err) < 0)
+    if (assemble(order, &(struct treeflame_options){ 0 }, &whole, err) < 0 ||
+        flame_find_path(whole, options->path, options->n_path, &trim.root, err) < 0 ||
+        trim_flame(whole, &trim, &flame, err) < 0)
         return -1;
     /* The trimmed tree lives on: the symbols are its own now. */
     flame->owns_set = true;
@@ -582,40 +662,11 @@ static int assemble_and_trim(struct treesum *sum, struct ordered *trees, uint32_
     return 0;
 }
 
-static int make_answer(struct treesum *sum, uint32_t max_nodes, struct flame **ret_flame, struct error *err)
+int treeflame_new(const struct treeorder *order, const struct treeflame_options *options, struct flame **ret_flame,
+                  struct error *err)
 {
-    struct ordered *trees;
-    struct arena arena;
-    int result = -1;
+    bool is_whole = !options->max_nodes && !options->n_path;
 
-    arena_init(&arena, 0);
-    trees = ARENA_ARRAY(&arena, struct ordered, sum->trees.n, err);
-    if (trees) {
-        result = 0;
-        for (size_t i = 0; !result && i < sum->trees.n; i++)
-            result = put_in_order(sum, &sum->trees.items[i], &trees[i], &arena, err);
-    }
-    if (!result)
-        result = max_nodes && sum->has_negative ? assemble_and_trim(sum, trees, max_nodes, ret_flame, err)
-                                                : assemble(sum, trees, max_nodes, ret_flame, err);
-    arena_done(&arena);
-    return result;
-}
-
-int treesum_finish(struct treesum *sum, uint32_t max_nodes, struct flame **ret_flame, struct error *err)
-{
-    struct treecache_tree **trees = memory_alloc((sum->trees.n + 1) * sizeof(*trees), err);
-    int result;
-
-    if (!trees)
-        return -1;
-    for (size_t i = 0; i < sum->trees.n; i++)
-        trees[i] = sum->trees.items[i].tree;
-    result = treecache_hold(sum->options.cache, trees, sum->trees.n, err);
-    memory_free(trees);
-    if (result < 0)
-        return -1;
-    result = make_answer(sum, max_nodes, ret_flame, err);
-    treecache_let_go(sum->options.cache);
-    return result;
+    return order->has_negative && !is_whole ? assemble_and_trim(order, options, ret_flame, err)
+                                            : assemble(order, options, ret_flame, err);
 }

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sums of one query by node of call trees: takes what store_sum gives, group by group, and makes a flame tree of it.
- *
- * The heaviest nodes are taken first, so a tree of a few thousand nodes costs as much as these, however many there are:
- * a child is never heavier than its parent. What is left out below a node becomes its child "other"; totals are exact. */
+/* Sums of one query by stack of call trees: takes what store_sum gives, group by group. treeorder.h makes answers of it. */
 #pragma once
 
 #include "flame/flame.h"
@@ -41,7 +38,3 @@ struct treesum_facts {
     bool has_counts; /* raw samples are known throughout */
 };
 struct treesum_facts treesum_facts(const struct treesum *sum);
-
-/* The tree with at most `max_nodes` nodes, the root included and "other" nodes not (0 = all). Column 0 has the values. The sum
- * can only be freed afterwards. Errors: ERR_MEMORY, ERR_LIMIT. */
-MUST_CHECK int treesum_finish(struct treesum *sum, uint32_t max_nodes, struct flame **ret_flame, struct error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What treesum.c, which adds up, and treeflame.c, which makes flame trees of it, share. */
+/* What treesum.c, which adds up, and treeorder.c, which puts the sums in order, share. */
 #pragma once
 
 #include "query/querycolumns.h"

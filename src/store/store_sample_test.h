@@ -191,17 +191,56 @@ static inline uint32_t store_sample_types(struct builder *b, const char *types)
     return n;
 }
 
+/* What stands behind the last `mark`, which is taken off; empty if there is none. */
+static inline struct slice store_sample_cut(struct slice *text, char mark)
+{
+    ptrdiff_t at = slice_find_last_byte(*text, mark);
+    struct slice behind = { 0 };
+
+    if (at >= 0) {
+        behind = slice_sub(*text, (size_t)at + 1, SIZE_MAX);
+        *text = slice_sub(*text, 0, (size_t)at);
+    }
+    return behind;
+}
+
+/* A frame: "parse", "parse@a.c" with its file, "run+step" with step inlined into run, "parse#libx.so" with its binary, whose
+ * build id is the same text, "~1f#libx.so" without a name at address 0x1f. */
+static inline uint32_t store_sample_frame(struct builder *b, struct slice text)
+{
+    struct slice module = store_sample_cut(&text, '#'), address = store_sample_cut(&text, '~');
+    struct frame frame = { 0 };
+    struct line lines[8];
+    char hex[32];
+
+    if (module.len) {
+        uint32_t name = builder_string(b, module);
+
+        frame.mapping = builder_mapping(b, &(struct mapping){ .start = 0, .limit = 1 << 20, .file = name, .build_id = name });
+    }
+    snprintf(hex, sizeof(hex), "%.*s", SLICE_ARG(address));
+    frame.address = address.len ? strtoull(hex, NULL, 16) : 0;
+    while (text.len) {
+        ptrdiff_t plus = slice_find_last_byte(text, '+');
+        struct slice line = plus < 0 ? text : slice_sub(text, (size_t)plus + 1, SIZE_MAX);
+        struct slice file = store_sample_cut(&line, '@');
+        struct function function = { .name = builder_string(b, line), .file = builder_string(b, file) };
+
+        CHECK(frame.n_lines < ARRAY_LEN(lines));
+        lines[frame.n_lines++] = (struct line){ .function = builder_function(b, &function), .line = 1 };
+        text = plus < 0 ? (struct slice){ 0 } : slice_sub(text, 0, (size_t)plus);
+    }
+    return builder_frame(b, &frame, lines);
+}
+
 static inline uint32_t store_sample_stack(struct builder *b, struct slice text)
 {
     uint32_t frames[64], reversed[64], n = 0;
     struct slice name;
 
     while (text.len && slice_next_part(&text, ';', &name)) {
-        struct function function = { .name = builder_string(b, name) };
-        struct line line = { .function = builder_function(b, &function), .line = 1 };
-
         CHECK(n < ARRAY_LEN(frames));
-        frames[n++] = builder_frame(b, &(struct frame){ .n_lines = 1 }, &line);
+        frames[n++] = store_sample_frame(b, name);
     }
     for (uint32_t i = 0; i < n; i++)
         reversed[i] = frames[n - 1 - i];

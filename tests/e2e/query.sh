@@ -191,6 +191,75 @@ body .out >got
 hearth top --granularity line cpu.pb | sed 1d >wanted
 same_file got wanted
 
+t "callers and callees are those of files"
+for pattern in '^serve$' 'scan|space' .; do
+    ask query "$cpu{version=\"1\"}" --format peek --function "$pattern" -n 20
+    status_is 0
+    err_empty
+    body .out >got
+    hearth peek "$pattern" cpu.pb | sed 1d >wanted
+    same_file got wanted
+done
+ask query "$cpu{version=\"1\"}" --function '^serve$' --focus render
+body .out >got
+hearth peek --focus render '^serve$' cpu.pb | sed 1d >wanted
+same_file got wanted
+ask query "$cpu{version=\"1\"}" --function . --granularity line
+body .out >got
+hearth peek --granularity line . cpu.pb | sed 1d >wanted
+same_file got wanted
+ask query "$cpu{}" --function nosuch
+status_is 1
+err_has "no function matches 'nosuch'; 'hearth query' lists their names"
+refuses 2 "--format peek needs --function" hearth query --data-dir data shop --format peek
+refuses 2 "--function is what --format peek shows" hearth query --data-dir data shop --format tree --function x
+
+t "a part of a tree is that of the whole tree"
+for options in "" "--max-nodes 2" "--focus parse" "--invert" "--hide serve"; do
+    path='main;serve;parse'
+    [ "$options" != --invert ] || path='parse;serve'
+    [ "$options" != "--hide serve" ] || path='main;parse'
+    # shellcheck disable=SC2086
+    ask query "$cpu{version=\"1\"}" --format tree --path "$path" $options
+    status_is 0
+    err_empty
+    body .out >got
+    # shellcheck disable=SC2086
+    hearth tree --path "$path" $options cpu.pb | sed 1d >wanted
+    same_file got wanted
+done
+out_has "parse"
+ask query "$cpu{version=\"1\"}" --format json --path 'main;serve;parse' --min-share 0%
+same "$(json 'd["tree"]["name"], d["tree"]["total"], d["tree"]["self"], d["whole"]')" "('parse', 650000000, 400000000, 1000000000)"
+ask query "$cpu{version=\"1\"}" --format tree --path 'main;nosuch'
+status_is 1
+err_has "the path ends after 1 call: 'main' does not call 'nosuch' there"
+refuses 1 "no stack begins with 'serve'" hearth tree --path serve cpu.pb
+
+t "filters on labels of samples are those of files"
+for filter in "--tagfocus route=/cart" "--tagignore route=/cart" "--tagfocus pay" "--tagfocus route:/ --focus render"; do
+    for format in top tree; do
+        # shellcheck disable=SC2086
+        ask query "$cpu{version=\"1\"}" --format $format $filter
+        status_is 0
+        err_empty
+        sed -e 1d -e 's/[0-9.]*%//g' -e 's/  */ /g' .out >got
+        # shellcheck disable=SC2086
+        hearth $format $filter cpu.pb 2>/dev/null | sed -e 1d -e 's/[0-9.]*%//g' -e 's/  */ /g' >wanted
+        same_file got wanted
+    done
+done
+same "$(total 'shop{version=1}' --tagfocus route=/pay)" 300000000
+same "$(total threads --tagfocus worker)" "$(total 'threads{thread.name="worker"}')"
+same "$(total cache.inuse_space --tagfocus instance=b)" 50
+ask query "$cpu{version=\"1\"}" --tagfocus route=/pay --format folded
+same "$(wc -l <.out)" 2
+ask query "$cpu{}" --tagfocus route=/nosuch
+status_is 0
+out_empty
+err_has "no sample of $cpu{} passes --tagfocus and --tagignore"
+refuses 2 "--tagfocus: " hearth query --data-dir data "$cpu{}" --from 2026-09-21 --until 2026-09-22 --tagfocus '('
+
 # --- levels ---
 
 t "levels are averaged over time and added up over instances; --pyroscope-sums adds them up"
@@ -253,13 +322,13 @@ refuses 2 "--query-memory" hearth query --data-dir data shop --query-memory 1
 awk 'BEGIN { for (i = 0; i < 60000; i++) printf "main;a%d;b%d;c%d 1\n", i % 7, i % 999, i }' >wide.folded
 import --label service_name=wide --time 2026-09-21T14:30:00Z wide.folded
 # The sums of a tree, the stacks of a profile, and the profile itself.
-for options in "--format top --query-memory 1MiB" "--format folded --query-memory 1MiB" "--focus c1 --query-memory 16MiB"; do
+for options in "--format top --query-memory 1MiB" "--format folded --query-memory 1MiB" "--hide c1 --query-memory 16MiB"; do
     # shellcheck disable=SC2086
     ask query wide $options
     status_is 1
     err_has "raise --query-memory"
 done
-ask query wide --focus c1
+ask query wide --hide c1
 status_is 0
 refuses 1 "--timeout 1ns: " hearth query --data-dir data shop --from 2026-09-21 --until 2026-09-22 --timeout 1ns
 refuses 1 "--timeout 1ns: " hearth timeseries --data-dir data shop --from 2026-09-21 --until 2026-09-22 --timeout 1ns
@@ -347,6 +416,16 @@ refuses 2 "a range of time ends before it begins" hearth diff --data-dir data --
     --baseline-from 2026-09-21 --baseline-until 2026-09-20
 refuses 2 "--baseline-from: time 'noon'" hearth diff --data-dir data --baseline shop --comparison shop --baseline-from noon
 
+t "filters by labels hold on both sides"
+compare --json --baseline 'shop.cpu{version=1}' --comparison 'shop.cpu{version=2}' --tagfocus route=/cart
+same "$(json 'd["before"]["total"], d["after"]["total"]')" "(650000000, 1050000000)"
+compare --json --baseline 'shop.cpu{version=1}' --comparison 'shop.cpu{version=2}' --tagfocus route=/cart --granularity line
+same "$(json 'd["before"]["total"], d["after"]["total"]')" "(650000000, 1050000000)"
+refuses 2 "--label chooses samples of files" hearth diff --data-dir data --baseline shop --comparison shop --label route=/cart
+compare --baseline 'shop{version=1}' --comparison cache
+status_is 1
+err_has "--comparison: this is about 'inuse_space', and --baseline about 'cpu'; --type names one for both"
+
 t "a side without profiles is an error"
 compare --baseline 'shop{version=1}' --comparison 'shop{version=3}'
 status_is 1
@@ -392,6 +471,13 @@ same "$out" "time,version,route,value
 ask timeseries shop.cpu --by version --top 1
 out_has "1 more group; --top 0 shows all"
 refuses 2 "--json and --csv are two ways" hearth timeseries --data-dir data shop --json --csv
+
+t "filters by functions and by labels take values out, over time, too"
+ask timeseries shop.cpu --by version --step 1h --csv --focus render
+same "$(sed 1d .out | cut -d, -f2-)" "1,300000000
+2,300000000"
+ask timeseries shop.cpu --by route --step 1h --csv --tagfocus route=/cart --ignore scan
+same "$(sed 1d .out | cut -d, -f2-)" "/cart,1200000000"
 
 t "kinds"
 point() {
