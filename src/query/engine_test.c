@@ -562,6 +562,25 @@ struct asker {
     unsigned n;
 };
 
+/* Tables, filters and diffs, which see at least as much. */
+static void check_others(struct asker *asker, int64_t least)
+{
+    struct query query = ask_all(asker->sample);
+    AUTO(top_freep) struct top *top = NULL;
+    AUTO(diff_freep) struct diff *diff = NULL;
+    struct query_facts facts[2];
+    struct error err;
+
+    query.filter.focus = SLICE("f1");
+    query.filter.ignore = SLICE("^g2");
+    CHECK_OK(engine_top(asker->engine, &query, TOP_BY_SELF, 3, &top, facts, &err), &err);
+    CHECK(facts[0].whole >= least && flame_total(top->flame, 0, 0) <= facts[0].whole);
+    query.filter = (struct filter_spec){ 0 };
+    CHECK_OK(engine_diff(asker->engine, &query, &query, &(struct diff_options){ .max_nodes = 4 }, &diff, facts, &err),
+             &err);
+    CHECK(diff->before.total >= least && diff->after.total >= diff->before.total);
+}
+
 static void run_asker(struct thread *thread, void *context)
 {
     struct asker *asker = context;
@@ -577,6 +596,7 @@ static void run_asker(struct thread *thread, void *context)
         /* What was there stays, and each profile is seen whole. */
         CHECK(flame->total[0] >= last && flame->total[0] % 30000000 == 0);
         last = flame->total[0];
+        check_others(asker, last);
         asker->n++;
     }
 }

@@ -216,7 +216,8 @@ static inline uint32_t store_sample_frame(struct builder *b, struct slice text)
     if (module.len) {
         uint32_t name = builder_string(b, module);
 
-        frame.mapping = builder_mapping(b, &(struct mapping){ .start = 0, .limit = 1 << 20, .file = name, .build_id = name });
+        frame.mapping =
+            builder_mapping(b, &(struct mapping){ .start = 0, .limit = 1 << 20, .file = name, .build_id = name });
     }
     snprintf(hex, sizeof(hex), "%.*s", SLICE_ARG(address));
     frame.address = address.len ? strtoull(hex, NULL, 16) : 0;
