@@ -4,9 +4,7 @@
 #include "block/rollup.h"
 #include "block/storekey.h"
 #include "store/dayread.h"
-#include "store/slotcache.h"
-
-#include <stdlib.h>
+#include "store/openhour.h"
 
 enum { MAX_STACKS = HEADROW_MAX_SAMPLES, SLOTS_OF_PIECE = 256 };
 
@@ -18,14 +16,6 @@ enum want {
     WANT_SOME,  /* rows of the series that are not whole: the others have given their sums */
 };
 
-/* A group of which rows are wanted from a head: what its roll-ups in memory do not have. */
-struct rest {
-    uint32_t id;
-    uint32_t group;             /* place */
-    bool is_recent;             /* its rows are among the recent ones */
-    uint8_t n_steps[DAY_SLOTS]; /* of each slot, from its beginning, that were given */
-};
-
 struct sumscan {
     struct dayread read;
     int64_t from_ns, until_ns, step_ns;
@@ -33,13 +23,11 @@ struct sumscan {
     struct store_reads *reads;
     struct unpacker *unpacker;
     struct arena arena;         /* of one roll-up */
-    struct arena flags;         /* of `wants` and `rests` */
+    struct arena flags;         /* of `wants` */
     struct kv_iterator *blocks; /* of the hour at hand */
     const struct rowfilter_group *groups;
     size_t n_groups;
-    uint8_t *wants;     /* [group], enum want */
-    struct rest *rests; /* [n_rests], by id: the groups of which rows of the head at hand are wanted */
-    uint32_t n_rests;
+    uint8_t *wants;    /* [group], enum want */
     enum want wanting; /* those of a kind are read now ... */
     uint32_t only;     /* ... or those of one group */
 
@@ -420,263 +408,36 @@ static int give_closing(struct sumscan *scan, const struct marker *marker, struc
 
 /* --- open hours --- */
 
-static struct slotcache_head head_of(const struct sumscan *scan, const struct day_head *head)
+/* The `span` of openhour.h: takes what is in memory if the range has all of it. No rows among it are a good answer, too. */
+static int give_span(void *context, const struct openhour_span *span, uint32_t *ret_n_steps, struct error *err)
 {
-    const struct day *day = scan->read.view.day;
-
-    return (struct slotcache_head){ day, day->start_ns + head->hour * DAY_HOUR_NS, head->number };
-}
-
-/* Gives what is in memory of a span of the group at hand, if the range has all of it; `*ret_n_steps` says how much that is.
- * No rows among it are a good answer, too. */
-static int give_span(struct sumscan *scan, const struct slotcache_head *head, uint32_t series, uint32_t span,
-                     uint32_t *ret_n_steps, struct error *err)
-{
-    bool is_hour = span == SLOTCACHE_HOUR;
-    int64_t start_ns = head->hour_ns + (is_hour ? 0 : span * DAY_SLOT_NS), length_ns;
+    struct sumscan *scan = context;
+    bool is_hour = span->number == SLOTCACHE_HOUR;
     struct slotcache_value value;
     struct rollup rollup;
+    int64_t length_ns;
+    uint32_t series;
 
     *ret_n_steps = 0;
     arena_reset(&scan->arena);
-    if (start_ns < scan->begin_ns || start_ns >= scan->end_ns)
+    if (span->start_ns < scan->begin_ns || !may_cross(scan, is_hour ? DAY_HOUR_NS : DAY_SLOT_NS))
         return 0;
-    if (slotcache_get(scan->read.context->slots, head, scan->read.tenant, scan->groups[scan->group].id, span,
+    if (slotcache_get(scan->read.context->slots, span->head, scan->read.tenant, span->group, span->number,
                       scan->read.view.n_commits, &scan->arena, &value, err) < 0)
         return -1;
     length_ns = value.n_steps * SLOTCACHE_STEP_NS;
-    if (start_ns + length_ns > scan->end_ns)
+    if (span->start_ns + length_ns > scan->end_ns)
         return 0;
     *ret_n_steps = value.n_steps;
     if (!value.rollup.len)
         return 0;
-    if (rollup_decode(value.rollup, MAX_STACKS, scan->unpacker, &scan->arena, &rollup, err) < 0)
+    scan->group = span->place;
+    if (find_representative(scan, &series, err) < 0 ||
+        rollup_decode(value.rollup, MAX_STACKS, scan->unpacker, &scan->arena, &rollup, err) < 0)
         return -1;
     *(is_hour ? &scan->reads->n_hours : &scan->reads->n_slots) += 1;
     scan->reads->n_bytes += value.rollup.len;
-    return give_rollup(scan, series, true, start_ns, length_ns, &rollup, err);
-}
-
-/* The hour so far, as if it were slots; nothing if it is not there or steps cut it. */
-static int give_hour_so_far(struct sumscan *scan, const struct slotcache_head *head, uint32_t series, struct rest *rest,
-                            struct error *err)
-{
-    uint32_t n_steps;
-
-    if (!may_cross(scan, DAY_HOUR_NS))
-        return 0;
-    if (give_span(scan, head, series, SLOTCACHE_HOUR, &n_steps, err) < 0)
-        return -1;
-    for (uint32_t slot = 0; slot < DAY_SLOTS; slot++) {
-        uint32_t before = slot * SLOTCACHE_SLOT_STEPS;
-
-        rest->n_steps[slot] = (uint8_t)MIN(n_steps - MIN(n_steps, before), (uint32_t)SLOTCACHE_SLOT_STEPS);
-    }
-    return 0;
-}
-
-/* Gives what roll-ups in memory have of the group at hand, under the conditions under which those of closed hours answer. */
-static int give_open_group(struct sumscan *scan, const struct slotcache_head *head, uint32_t series, struct rest *rest,
-                           struct error *err)
-{
-    const struct rowfilter_group *group = &scan->groups[scan->group];
-    uint32_t n_steps;
-
-    if (group->has_others || group->n_whole != group->n_series || !may_cross(scan, DAY_SLOT_NS))
-        return 0;
-    if (give_hour_so_far(scan, head, series, rest, err) < 0)
-        return -1;
-    for (uint32_t slot = 0; slot < DAY_SLOTS; slot++) {
-        if (rest->n_steps[slot])
-            continue;
-        if (give_span(scan, head, series, slot, &n_steps, err) < 0)
-            return -1;
-        rest->n_steps[slot] = (uint8_t)n_steps;
-    }
-    return 0;
-}
-
-/* The first time, at `time_ns` or later, from which rows are still wanted; INT64_MAX = none. */
-static int64_t find_time(const struct sumscan *scan, const struct rest *rest, int64_t time_ns)
-{
-    int64_t hour_ns = scan->read.view.day->start_ns + scan->hour * DAY_HOUR_NS;
-
-    for (time_ns = MAX(time_ns, scan->begin_ns); time_ns < scan->end_ns;) {
-        int64_t slot = (time_ns - hour_ns) / DAY_SLOT_NS, slot_ns = hour_ns + slot * DAY_SLOT_NS;
-        int64_t given_ns = slot_ns + rest->n_steps[slot] * SLOTCACHE_STEP_NS;
-
-        if (time_ns >= given_ns)
-            return time_ns;
-        time_ns = given_ns;
-    }
-    return INT64_MAX;
-}
-
-static const struct rest *find_rest(const struct sumscan *scan, uint32_t id)
-{
-    uint32_t low = 0, high = scan->n_rests;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (scan->rests[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < scan->n_rests ? &scan->rests[low] : NULL;
-}
-
-/* The `seek` of a head: goes straight to the rows that are wanted. */
-static int seek_rest(void *context, struct rowstream_place *place, bool *ret_has, struct error *err)
-{
-    const struct sumscan *scan = context;
-    const struct rest *rest;
-
-    *ret_has = true;
-    while (*ret_has && (rest = find_rest(scan, place->group))) {
-        uint32_t series;
-        int64_t time_ns;
-
-        if (rest->id != place->group)
-            *place = (struct rowstream_place){ .tenant = place->tenant, .group = rest->id, .start_ns = INT64_MIN };
-        series = rowfilter_next_of_group(scan->read.filter, rest->group, place->series);
-        if (series == UINT32_MAX) {
-            *ret_has = rowstream_pass_group(place) && place->tenant == scan->read.tenant;
-            continue;
-        }
-        if (series != place->series)
-            place->start_ns = INT64_MIN;
-        place->series = series;
-        time_ns = find_time(scan, rest, place->start_ns);
-        if (time_ns != INT64_MAX) {
-            place->start_ns = time_ns;
-            return 0;
-        }
-        *ret_has = rowstream_pass_series(place) && place->tenant == scan->read.tenant;
-    }
-    *ret_has = false;
-    return 0;
-}
-
-static int by_id(const void *a, const void *b)
-{
-    uint32_t x = ((const struct rest *)a)->id, y = ((const struct rest *)b)->id;
-
-    return x < y ? -1 : x > y;
-}
-
-/* Gives what is in memory of all groups of a head, and finds out which rows are wanted besides. */
-static int give_open_groups(struct sumscan *scan, const struct day_head *head, bool *ret_is_sparse, struct error *err)
-{
-    struct slotcache_head slots = head_of(scan, head);
-
-    *ret_is_sparse = false;
-    scan->n_rests = 0;
-    for (scan->group = 0; scan->group < scan->n_groups; scan->group++) {
-        struct rest *rest = &scan->rests[scan->n_rests];
-        int64_t first_ns;
-        uint32_t series;
-
-        *rest = (struct rest){ .id = scan->groups[scan->group].id, .group = scan->group };
-        if (find_representative(scan, &series, err) < 0 ||
-            (series && give_open_group(scan, &slots, series, rest, err) < 0))
-            return -1;
-        first_ns = find_time(scan, rest, scan->begin_ns);
-        *ret_is_sparse |= first_ns != scan->begin_ns;
-        scan->n_rests += series && first_ns != INT64_MAX;
-    }
-    qsort(scan->rests, scan->n_rests, sizeof(*scan->rests), by_id);
-    return 0;
-}
-
-/* The recent rows of the head, and the groups that want no others. */
-static int find_recents(struct sumscan *scan, uint32_t place, struct recents_list *ret_list, struct error *err)
-{
-    struct day *day = scan->read.view.day;
-    int64_t first_ns = INT64_MAX;
-
-    LOCK_SCOPE(&day->lock);
-    *ret_list = (struct recents_list){ 0 };
-    if (!day->heads.items[place].has_recents)
-        return 0;
-    for (uint32_t i = 0; i < scan->n_rests; i++) {
-        int64_t time_ns = find_time(scan, &scan->rests[i], INT64_MIN);
-
-        scan->rests[i].is_recent = time_ns >= day->recents.from_ns;
-        if (scan->rests[i].is_recent)
-            first_ns = MIN(first_ns, time_ns);
-    }
-    arena_reset(&scan->arena);
-    return recents_find(&day->recents, place, scan->read.tenant, first_ns, &scan->arena, ret_list, err);
-}
-
-/* Those that are wanted: of groups that want no others. */
-static void choose_recents(const struct sumscan *scan, struct recents_list *list)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < list->n; i++) {
-        const struct recents_row *row = &list->rows[i];
-        const struct rest *rest = find_rest(scan, row->group);
-
-        if (rest && rest->id == row->group && rest->is_recent && rowfilter_wants(scan->read.filter, row->series) &&
-            find_time(scan, rest, row->start_ns) == row->start_ns)
-            list->rows[n++] = *row;
-    }
-    list->n = n;
-}
-
-static void remove_recents(struct sumscan *scan)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < scan->n_rests; i++)
-        if (!scan->rests[i].is_recent)
-            scan->rests[n++] = scan->rests[i];
-    scan->n_rests = n;
-}
-
-/* Rows of some ids alone: nothing in memory knows of these. */
-static int give_rows_of_ids(struct sumscan *scan, const struct day_head *head, struct error *err)
-{
-    struct rowstream_filter filter = { .tenant = scan->read.tenant,
-                                       .from_ns = scan->begin_ns,
-                                       .until_ns = scan->end_ns,
-                                       .wants = dayread_wants,
-                                       .context = &scan->read,
-                                       .ids = rowfilter_ids(scan->read.filter) };
-    struct rowstream *stream;
-
-    if (rowstream_new_head(&scan->read.view, head, &filter, &stream, err) < 0)
-        return -1;
-    return dayread_rows(&scan->read, stream, give_row, scan, err);
-}
-
-static int give_head(struct sumscan *scan, size_t number, struct error *err)
-{
-    const struct day_view *view = &scan->read.view;
-    const struct day_head *head = &view->head_copies.items[number];
-    struct rowstream_filter filter = { .tenant = scan->read.tenant, .seek = seek_rest, .context = scan };
-    struct recents_list list;
-    struct rowstream *stream;
-
-    if (rowfilter_ids(scan->read.filter))
-        return give_rows_of_ids(scan, head, err);
-    if (give_open_groups(scan, head, &filter.is_sparse, err) < 0 ||
-        find_recents(scan, view->heads.items[number], &list, err) < 0)
-        return -1;
-    choose_recents(scan, &list);
-    recents_sort(&list);
-    remove_recents(scan);
-    if (list.n && (rowstream_new_list(view, head, &list, &stream, err) < 0 ||
-                   dayread_rows(&scan->read, stream, give_row, scan, err) < 0))
-        return -1;
-    if (!scan->n_rests)
-        return 0;
-    if (rowstream_new_head(view, head, &filter, &stream, err) < 0)
-        return -1;
-    return dayread_rows(&scan->read, stream, give_row, scan, err);
+    return give_rollup(scan, series, true, span->start_ns, length_ns, &rollup, err);
 }
 
 /* --- all hours --- */
@@ -684,6 +445,7 @@ static int give_head(struct sumscan *scan, size_t number, struct error *err)
 static int sum_hour(struct sumscan *scan, struct error *err)
 {
     const struct day_view *view = &scan->read.view;
+    const struct openhour_sink heads = { scan, give_span, give_row };
     char prefix = (char)scan->hour;
     int result = 0;
 
@@ -699,7 +461,7 @@ static int sum_hour(struct sumscan *scan, struct error *err)
     kv_iterator_free(TAKE(scan->blocks));
     for (size_t i = 0; !result && i < view->head_copies.n; i++)
         if (view->head_copies.items[i].hour == scan->hour)
-            result = give_head(scan, i, err);
+            result = openhour_read(&scan->read, i, scan->begin_ns, scan->end_ns, &heads, err);
     return result;
 }
 
@@ -709,9 +471,7 @@ static int sum_hours(struct sumscan *scan, struct error *err)
 
     scan->groups = rowfilter_groups(scan->read.filter, &scan->n_groups);
     scan->wants = arena_alloc(&scan->flags, scan->n_groups, err);
-    scan->rests = ARENA_ARRAY(&scan->flags, struct rest, scan->n_groups + 1, err);
-    if (!scan->wants || !scan->rests ||
-        scan->sink->names(scan->sink->context, rowfilter_names(scan->read.filter), err) < 0)
+    if (!scan->wants || scan->sink->names(scan->sink->context, rowfilter_names(scan->read.filter), err) < 0)
         return -1;
     for (scan->hour = 0; scan->hour < 24; scan->hour++) {
         int64_t hour_ns = day->start_ns + scan->hour * DAY_HOUR_NS;
