@@ -28,6 +28,16 @@ static bool is_behind(const struct headrow *row, uint32_t i)
     return row->links && row->links[i - 1] < row->links[i];
 }
 
+int64_t headrow_total(const struct headrow *row, uint32_t type)
+{
+    uint64_t n_saturated = 0;
+    int64_t total = 0;
+
+    for (uint32_t i = 0; i < row->n_samples; i++)
+        total = value_add(total, row->values[(size_t)type * row->stride + i], &n_saturated);
+    return total;
+}
+
 bool headrow_is_sorted(const struct headrow *row)
 {
     for (uint32_t i = 1; i < row->n_samples; i++)

@@ -134,6 +134,17 @@ static struct headrow cpu_row(void)
                              .values = values };
 }
 
+TEST(headrow_total_adds_up_a_type_and_stays_at_the_edge)
+{
+    static int64_t values[] = { 1, 2, 90, INT64_MAX, 5, 90 };
+    struct headrow row = { .n_types = 2, .n_samples = 2, .stride = 3, .values = values };
+
+    CHECK_EQ(headrow_total(&row, 0), 3);
+    CHECK_EQ(headrow_total(&row, 1), INT64_MAX);
+    row.n_samples = 0;
+    CHECK_EQ(headrow_total(&row, 1), 0);
+}
+
 TEST(headrow_encode_writes_the_bytes_that_the_header_describes)
 {
     AUTO(buffer_done) struct buffer out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What every kind of store promises, part 8: sums over hours that go on are those of their rows, whatever a store holds to
- * answer sooner, and whoever writes, deletes or closes hours meanwhile. */
+/* What every kind of store promises, part 8: sums and windows over hours that go on are those of their rows, whatever a
+ * store holds to answer sooner, and whoever writes, deletes or closes hours meanwhile. */
 #include "base/thread.h"
 #include "store/store_sample_test.h"
 
@@ -42,6 +42,80 @@ static struct answer ask(struct store *store, const struct store_query *query, i
     return answer;
 }
 
+/* --- windows, by what a store has and by rows --- */
+
+struct listing {
+    uint64_t digest; /* of all that windows and rows have in common; does not depend on their order */
+    uint64_t n_rows;
+    struct store_reads reads;
+};
+
+/* By its labels: ids of series are no business of a reader's. */
+static uint64_t digest_series(const struct seriesinfo *series)
+{
+    return hash_bytes64(seriesinfo_label(series, SLICE("service_name")), 1) +
+           hash_bytes64(seriesinfo_label(series, SLICE("zone")), 2);
+}
+
+static uint64_t digest_row(uint64_t series, int64_t start_ns, int64_t duration_ns, const int64_t *totals,
+                           uint32_t n_types)
+{
+    uint64_t digest = hash_mix64(series ^ hash_mix64((uint64_t)start_ns) ^ (uint64_t)duration_ns);
+
+    for (uint32_t type = 0; type < n_types; type++)
+        digest = hash_mix64(digest + (uint64_t)totals[type]);
+    return digest;
+}
+
+static int digest_windows(void *context, const struct seriesinfo *series, const struct windows *windows,
+                          struct error *err)
+{
+    struct listing *listing = context;
+
+    for (uint32_t i = 0; i < windows->n_rows; i++) {
+        int64_t totals[PROFILE_MAX_TYPES];
+
+        for (uint32_t type = 0; type < windows->n_types; type++)
+            totals[type] = windows->totals[(size_t)type * windows->n_rows + i];
+        listing->digest += digest_row(digest_series(series), windows->starts_ns[i], windows->durations_ns[i], totals,
+                                      windows->n_types);
+        CHECK(i == 0 || windows->starts_ns[i - 1] <= windows->starts_ns[i]);
+    }
+    listing->n_rows += windows->n_rows;
+    return 0;
+}
+
+static int digest_scanned(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
+{
+    struct listing *listing = context;
+    int64_t totals[PROFILE_MAX_TYPES];
+
+    for (uint32_t type = 0; type < row->n_types; type++)
+        totals[type] = headrow_total(row, type);
+    listing->digest += digest_row(digest_series(series), row->start_ns, row->duration_ns, totals, row->n_types);
+    listing->n_rows++;
+    return 0;
+}
+
+static void check_listing(struct store *store, const struct store_query *query, struct store_reads *reads)
+{
+    struct listing brief = { 0 }, full = { 0 }, rows = { 0 };
+    struct error err;
+
+    CHECK_OK(
+        store_windows(store, query, &(struct store_window_sink){ &brief, digest_windows, true }, &brief.reads, &err),
+        &err);
+    CHECK_OK(store_windows(store, query, &(struct store_window_sink){ &full, digest_windows }, &full.reads, &err),
+             &err);
+    CHECK_OK(store_scan(store, query, &(struct store_sink){ &rows, take_names, digest_scanned }, &err), &err);
+    CHECK_EQ(brief.n_rows, rows.n_rows);
+    CHECK_EQ(brief.digest, rows.digest);
+    CHECK_EQ(full.n_rows, rows.n_rows);
+    CHECK_EQ(full.digest, rows.digest);
+    reads->n_parts += brief.reads.n_parts;
+    reads->n_rows += brief.reads.n_rows;
+}
+
 /* --- stories --- */
 
 enum { N_STEPS = 120, N_TENANTS = 2 };
@@ -50,7 +124,8 @@ struct story {
     struct store_sample *sample;
     uint64_t state;
     int64_t now_ns;
-    struct store_reads reads; /* of all answers that could choose */
+    struct store_reads reads;        /* of all answers that could choose */
+    struct store_reads window_reads; /* likewise, of windows */
 };
 
 static const char *const tenants[N_TENANTS] = { "alice", "bob" };
@@ -100,6 +175,7 @@ static void check_answer(struct story *story)
     story->reads.n_hours += quick.reads.n_hours;
     story->reads.n_slots += quick.reads.n_slots;
     story->reads.n_rows += quick.reads.n_rows;
+    check_listing(story->sample->store, &query, &story->window_reads);
 }
 
 /* Profiles of windows that just ended; now and then later than that. */
@@ -151,7 +227,7 @@ static void do_something(struct story *story)
     }
 }
 
-CONFORMANCE(sums_of_open_hours_are_those_of_their_rows)
+CONFORMANCE(sums_and_windows_of_open_hours_are_those_of_their_rows)
 {
     for (uint64_t seed = 1; seed <= 6; seed++) {
         struct story story = { .sample = sample, .state = seed * 31, .now_ns = store_sample_time("15T23:10") };
@@ -165,6 +241,7 @@ CONFORMANCE(sums_of_open_hours_are_those_of_their_rows)
         }
         /* The story would prove little if rows had answered for most. */
         CHECK(story.reads.n_hours > 20 && story.reads.n_slots > 50);
+        CHECK(story.window_reads.n_parts > 100);
         store_sample_close(sample);
         CHECK_OK(fs_remove_tree(sample->path, &err), &err);
         store_sample_open(sample);
@@ -202,7 +279,7 @@ struct member {
     uint32_t number;
     struct error failure;
     int result;
-    uint64_t n_answers, n_rollups;
+    uint64_t n_answers, n_rollups, n_parts;
 };
 
 static int write_pair(struct member *member, uint32_t i)
@@ -261,20 +338,44 @@ static int add_pair(void *context, const struct store_sums *sums, struct error *
     return 0;
 }
 
-/* Every answer has of each write all or nothing, and all writes that were acknowledged before it was asked for. */
-static int check_pair(struct member *member, struct error *err)
+static int add_pair_windows(void *context, const struct seriesinfo *series, const struct windows *windows,
+                            struct error *err)
+{
+    struct pair *pair = context;
+    bool is_right = slice_is(seriesinfo_label(series, SLICE("service_name")), "right");
+
+    for (uint32_t i = 0; i < windows->n_rows; i++)
+        pair->sums[is_right] += windows->totals[i];
+    pair->n_rows[is_right] += windows->n_rows;
+    return 0;
+}
+
+static int ask_pair(struct member *member, bool is_windows, struct pair *pair, struct error *err)
 {
     struct store_query query = { .from_ns = INT64_MIN, .until_ns = INT64_MAX };
-    uint64_t n_least = atomic_load(&member->crowd->n_acknowledged), n_most;
+    struct store *store = member->crowd->store;
     struct store_reads reads = { 0 };
-    struct pair pair = { 0 };
+    int result;
 
-    if (store_sum(member->crowd->store, &query, 0, &(struct store_sum_sink){ &pair, take_names, add_pair }, &reads,
-                  err) < 0)
-        return -1;
-    n_most = atomic_load(&member->crowd->n_begun);
+    if (is_windows)
+        result = store_windows(store, &query, &(struct store_window_sink){ pair, add_pair_windows, true }, &reads, err);
+    else
+        result = store_sum(store, &query, 0, &(struct store_sum_sink){ pair, take_names, add_pair }, &reads, err);
     member->n_answers++;
     member->n_rollups += reads.n_hours + reads.n_slots;
+    member->n_parts += reads.n_parts;
+    return result;
+}
+
+/* Every answer has of each write all or nothing, and all writes that were acknowledged before it was asked for. */
+static int check_pair(struct member *member, bool is_windows, struct error *err)
+{
+    uint64_t n_least = atomic_load(&member->crowd->n_acknowledged), n_most;
+    struct pair pair = { 0 };
+
+    if (ask_pair(member, is_windows, &pair, err) < 0)
+        return -1;
+    n_most = atomic_load(&member->crowd->n_begun);
     if (pair.sums[0] != pair.sums[1] || pair.n_rows[0] != pair.n_rows[1])
         return error_set(err, ERR_CORRUPT, "%llu rows of one service, %llu of the other",
                          (unsigned long long)pair.n_rows[0], (unsigned long long)pair.n_rows[1]);
@@ -289,10 +390,10 @@ static void run_reader(struct thread *thread, void *context)
     struct member *member = context;
 
     while (!member->result && !thread_is_stopping(thread))
-        member->result = check_pair(member, &member->failure);
+        member->result = check_pair(member, member->n_answers % 2, &member->failure);
 }
 
-CONFORMANCE(sums_of_open_hours_are_exact_while_others_write)
+CONFORMANCE(sums_and_windows_of_open_hours_are_exact_while_others_write)
 {
     struct crowd crowd = { .store = sample->store };
     struct member writers[N_WRITERS] = { 0 }, reader = { .crowd = &crowd };
@@ -317,6 +418,7 @@ CONFORMANCE(sums_of_open_hours_are_exact_while_others_write)
     }
     thread_stop(&reader.thread);
     CHECK_OK(reader.result, &reader.failure);
-    CHECK(reader.n_answers > 0 && reader.n_rollups > 0);
-    CHECK_OK(check_pair(&reader, &err), &err);
+    CHECK(reader.n_rollups > 0 && reader.n_parts > 0);
+    CHECK_OK(check_pair(&reader, false, &err), &err);
+    CHECK_OK(check_pair(&reader, true, &err), &err);
 }

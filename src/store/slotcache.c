@@ -12,13 +12,14 @@ enum {
 };
 
 struct entry {
-    char *rollup; /* NULL = there are no rows, or no entry */
-    size_t len;
+    char *bytes; /* the roll-up, and behind it the windows; NULL = there are no rows, or no entry */
+    size_t rollup_len, windows_len;
     uint64_t n_commits;
     int64_t built_ns;     /* the last time */
     uint64_t spoilt_pass; /* a row was added during this pass */
     uint8_t n_steps;      /* 0 = nothing is here */
     bool is_late;         /* of the hour: rows came late for the usual delay */
+    bool has_windows : 1; /* else they are too large */
     bool is_refused : 1;  /* too large */
     bool was_dropped : 1; /* and not built since */
 };
@@ -50,7 +51,7 @@ struct slotcache {
     } pass;
 };
 
-/* What an entry takes beside its roll-up: arrays may be twice as large as they must be. */
+/* What an entry takes beside its bytes: arrays may be twice as large as they must be. */
 #define ENTRY_BYTES (2 * sizeof(struct entry) + 4 * sizeof(struct map_slot))
 
 int slotcache_new(size_t max_bytes, struct slotcache **ret_cache, struct error *err)
@@ -110,11 +111,16 @@ static struct entry *add_entry(struct slotcache *cache, struct page *page, uint3
     return entry;
 }
 
+static size_t entry_len(const struct entry *entry)
+{
+    return entry->rollup_len + entry->windows_len;
+}
+
 static void empty_entry(struct slotcache *cache, struct page *page, struct entry *entry)
 {
-    count_bytes(cache, page, 0, entry->len);
-    memory_free(TAKE(entry->rollup));
-    entry->len = 0;
+    count_bytes(cache, page, 0, entry_len(entry));
+    memory_free(TAKE(entry->bytes));
+    entry->rollup_len = entry->windows_len = 0;
     entry->n_steps = 0;
 }
 
@@ -123,7 +129,7 @@ static void remove_page(struct slotcache *cache, size_t place)
     struct page *page = cache->pages.items[place];
 
     VEC_EACH (&page->entries, entry)
-        memory_free(entry->rollup);
+        memory_free(entry->bytes);
     cache->bytes -= page->bytes;
     VEC_DONE(&page->entries);
     map_done(&page->places);
@@ -274,7 +280,7 @@ static struct entry *open_entry(struct slotcache *cache, uint32_t tenant, uint32
 {
     struct page *page = find_page(cache, &cache->pass.head, span);
     struct entry *entry = page ? find_entry(page, tenant, group) : NULL;
-    size_t bytes = entry ? len - MIN(len, entry->len) : len + ENTRY_BYTES;
+    size_t bytes = entry ? len - MIN(len, entry_len(entry)) : len + ENTRY_BYTES;
     struct error err;
 
     if (!page || cache->pass.is_spoilt || (entry && entry->spoilt_pass == cache->pass.number) ||
@@ -284,36 +290,52 @@ static struct entry *open_entry(struct slotcache *cache, uint32_t tenant, uint32
     return entry ? entry : add_entry(cache, page, tenant, group, &err);
 }
 
-bool slotcache_put(struct slotcache *cache, uint32_t tenant, uint32_t group, uint32_t span, uint32_t n_steps,
-                   uint64_t n_commits, struct slice rollup)
+/* A copy of both, one behind the other; NULL if there is nothing to copy, or no memory. */
+static char *join(struct slice rollup, struct slice windows)
 {
+    struct error err;
+    char *bytes = rollup.len + windows.len ? memory_alloc(rollup.len + windows.len, &err) : NULL;
+
+    if (bytes && rollup.len)
+        memcpy(bytes, rollup.ptr, rollup.len);
+    if (bytes && windows.len)
+        memcpy(bytes + rollup.len, windows.ptr, windows.len);
+    return bytes;
+}
+
+bool slotcache_put(struct slotcache *cache, uint32_t tenant, uint32_t group, uint32_t span, uint64_t n_commits,
+                   const struct slotcache_value *value)
+{
+    size_t largest = cache ? cache->max_bytes / LARGEST : 0;
+    struct slice rollup = value->rollup, windows = value->windows;
+    bool has_windows = value->has_windows && rollup.len + windows.len <= largest;
     struct page *page;
     struct entry *entry;
-    char *copy = NULL;
-    struct error err;
+    char *bytes;
 
     if (!cache)
         return false;
-    if (rollup.len > cache->max_bytes / LARGEST) {
+    if (rollup.len > largest) {
         slotcache_refuse(cache, tenant, group, span);
         return false;
     }
+    if (!has_windows)
+        windows.len = 0;
     LOCK_SCOPE(&cache->lock);
-    entry = open_entry(cache, tenant, group, span, rollup.len, &page);
+    entry = open_entry(cache, tenant, group, span, rollup.len + windows.len, &page);
     if (!entry)
         return false;
-    if (rollup.len) {
-        copy = memory_alloc(rollup.len, &err);
-        if (!copy)
-            return false;
-        memcpy(copy, rollup.ptr, rollup.len);
-    }
+    bytes = join(rollup, windows);
+    if (!bytes && rollup.len + windows.len)
+        return false;
     empty_entry(cache, page, entry);
-    count_bytes(cache, page, rollup.len, 0);
-    entry->rollup = copy;
-    entry->len = rollup.len;
+    count_bytes(cache, page, rollup.len + windows.len, 0);
+    entry->bytes = bytes;
+    entry->rollup_len = rollup.len;
+    entry->windows_len = windows.len;
+    entry->has_windows = has_windows;
     entry->n_commits = n_commits;
-    entry->n_steps = (uint8_t)n_steps;
+    entry->n_steps = (uint8_t)value->n_steps;
     entry->built_ns = cache->pass.now_ns;
     entry->was_dropped = false;
     return true;
@@ -398,9 +420,18 @@ void slotcache_forget_day(struct slotcache *cache, const struct day *day)
 
 /* --- who reads --- */
 
+static int copy(const struct entry *entry, size_t at, size_t len, struct arena *arena, struct slice *ret_copy,
+                struct error *err)
+{
+    if (!len)
+        return 0;
+    *ret_copy = arena_copy(arena, slice_of(entry->bytes + at, len), err);
+    return ret_copy->ptr ? 0 : -1;
+}
+
 int slotcache_get(struct slotcache *cache, const struct slotcache_head *head, uint32_t tenant, uint32_t group,
-                  uint32_t span, uint64_t n_commits, struct arena *arena, struct slotcache_value *ret_value,
-                  struct error *err)
+                  uint32_t span, uint64_t n_commits, enum slotcache_part part, struct arena *arena,
+                  struct slotcache_value *ret_value, struct error *err)
 {
     const struct page *page;
     const struct entry *entry;
@@ -415,11 +446,11 @@ int slotcache_get(struct slotcache *cache, const struct slotcache_head *head, ui
     if (!entry || !entry->n_steps || entry->n_commits > n_commits)
         return 0;
     value.n_steps = entry->n_steps;
-    if (entry->len) {
-        value.rollup = arena_copy(arena, slice_of(entry->rollup, entry->len), err);
-        if (!value.rollup.ptr)
-            return -1;
-    }
+    value.has_windows = entry->has_windows;
+    if ((part & SLOTCACHE_ROLLUP && copy(entry, 0, entry->rollup_len, arena, &value.rollup, err) < 0) ||
+        (part & SLOTCACHE_WINDOWS &&
+         copy(entry, entry->rollup_len, entry->windows_len, arena, &value.windows, err) < 0))
+        return -1;
     *ret_value = value;
     return 0;
 }

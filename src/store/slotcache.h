@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Roll-ups of hours that go on, in memory.
+/* Roll-ups and windows of hours that go on, in memory.
  *
  * The rows of an open hour are in its head, and nowhere else. So that a question about the last hour need not read them
- * all, the upkeep adds up the rows of each group (slotfill.h), and what they come to is held here: the hour so far, and
- * its slots of five minutes. Nothing of it is on the disk, and nothing depends on it: what is not here is read from the
- * rows.
+ * all, the upkeep adds up the rows of each group (slotfill.h), and what they come to is held here, by stack as a roll-up
+ * and by row as windows: of the hour so far, and of its slots of five minutes. Nothing of it is on the disk, and nothing
+ * depends on it: what is not here is read from the rows.
  *
  * S1  An entry stands for the rows of one group in one head that start in a span: from the beginning of the hour or slot,
  *     so many steps long. It has each of them once, and no others. Deletions are not applied.
@@ -17,7 +17,8 @@
  * S5  Entries belong to one opening of a day, and to one head: they go when the day is closed, and when a marker covers
  *     the head. Views in which the head still counts read its rows then.
  * S6  At most `max_bytes` are held. When there is no room, the oldest slots go, the hour so far after its last slot. What
- *     had to go is not built again, nor is anything older: else the upkeep would go round in circles.
+ *     had to go is not built again, nor is anything older: else the upkeep would go round in circles. Windows that would
+ *     make an entry too large are left out of it, until it is built from its first row again.
  *
  * Thread: any; one builder at a time. All functions accept a cache that is NULL, which holds nothing: readers have none. */
 #pragma once
@@ -62,10 +63,17 @@ struct slotcache_plan {
     uint8_t from[SLOTCACHE_SPANS], until[SLOTCACHE_SPANS];
 };
 void slotcache_plan(struct slotcache *cache, uint32_t tenant, uint32_t group, struct slotcache_plan *ret_plan);
-/* Takes the roll-up (rollup.h; empty = there are no rows) of a span of `n_steps` steps in place of the one that is here, as
- * a view with `n_commits` has it. False if it was not taken, because of S4 or S6 or for lack of memory. */
-bool slotcache_put(struct slotcache *cache, uint32_t tenant, uint32_t group, uint32_t span, uint32_t n_steps,
-                   uint64_t n_commits, struct slice rollup);
+/* What is held of a span. */
+struct slotcache_value {
+    uint32_t n_steps;     /* 0 = there is nothing */
+    struct slice rollup;  /* rollup.h; empty = no rows start in them */
+    struct slice windows; /* openwindows.h; likewise */
+    bool has_windows;     /* else they are too large to be held */
+};
+/* Takes a copy of the value in place of the one that is here, as a view with `n_commits` has it. False if it was not taken,
+ * because of S4 or S6 or for lack of memory. */
+bool slotcache_put(struct slotcache *cache, uint32_t tenant, uint32_t group, uint32_t span, uint64_t n_commits,
+                   const struct slotcache_value *value);
 /* The span is too large: nobody tries it again. */
 void slotcache_refuse(struct slotcache *cache, uint32_t tenant, uint32_t group, uint32_t span);
 
@@ -80,14 +88,16 @@ void slotcache_forget_day(struct slotcache *cache, const struct day *day);
 
 /* --- who reads --- */
 
-struct slotcache_value {
-    uint32_t n_steps;    /* 0 = there is none */
-    struct slice rollup; /* empty = no rows start in them */
+/* What is wanted of a value: the other is left empty. */
+enum slotcache_part {
+    SLOTCACHE_ROLLUP = 1,
+    SLOTCACHE_WINDOWS = 2,
+    SLOTCACHE_BOTH = 3,
 };
 /* What is here of a span, for a view with `n_commits`; a copy from `arena`. Errors: ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int slotcache_get(struct slotcache *cache, const struct slotcache_head *head, uint32_t tenant,
-                             uint32_t group, uint32_t span, uint64_t n_commits, struct arena *arena,
-                             struct slotcache_value *ret_value, struct error *err);
+                             uint32_t group, uint32_t span, uint64_t n_commits, enum slotcache_part part,
+                             struct arena *arena, struct slotcache_value *ret_value, struct error *err);
 
 /* What is held now. */
 size_t slotcache_bytes(struct slotcache *cache);

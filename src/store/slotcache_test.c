@@ -44,13 +44,15 @@ static struct slotcache_value get(struct story *story, uint32_t group, uint32_t 
     struct slotcache_value value;
     struct error err;
 
-    CHECK_OK(slotcache_get(story->cache, &head, 1, group, span, n_commits, &story->arena, &value, &err), &err);
+    CHECK_OK(slotcache_get(story->cache, &head, 1, group, span, n_commits, SLOTCACHE_BOTH, &story->arena, &value, &err),
+             &err);
     return value;
 }
 
 static bool put(struct story *story, uint32_t group, uint32_t span, uint32_t n_steps, const char *rollup)
 {
-    return slotcache_put(story->cache, 1, group, span, n_steps, 10, slice_from(rollup));
+    return slotcache_put(story->cache, 1, group, span, 10,
+                         &(struct slotcache_value){ .n_steps = n_steps, .rollup = slice_from(rollup) });
 }
 
 static struct slotcache_plan plan(struct story *story, uint32_t group)
@@ -115,6 +117,72 @@ TEST(slotcache_answers_views_that_have_seen_as_much)
     value = get(&story, 6, 0, 11);
     CHECK_EQ(value.n_steps, 5);
     CHECK_EQ(value.rollup.len, 0);
+    end(&story);
+}
+
+static bool put_both(struct story *story, uint32_t span, const char *rollup, const char *windows)
+{
+    return slotcache_put(
+        story->cache, 1, 5, span, 10,
+        &(struct slotcache_value){
+            .n_steps = 5, .rollup = slice_from(rollup), .windows = slice_from(windows), .has_windows = true });
+}
+
+TEST(slotcache_gives_roll_ups_and_windows_apart)
+{
+    struct story story;
+    struct slotcache_value value;
+    struct error err;
+    size_t bytes;
+
+    begin(&story, 1 << 20);
+    begin_pass(&story, &head, 10);
+    CHECK(put_both(&story, 0, "sums", "windows"));
+    CHECK(put_both(&story, 1, "", ""));
+    slotcache_end(story.cache);
+    value = get(&story, 5, 0, 10);
+    CHECK_TEXT(value.rollup, SLICE("sums"));
+    CHECK_TEXT(value.windows, SLICE("windows"));
+    CHECK(value.has_windows);
+    CHECK_OK(slotcache_get(story.cache, &head, 1, 5, 0, 10, SLOTCACHE_ROLLUP, &story.arena, &value, &err), &err);
+    CHECK_TEXT(value.rollup, SLICE("sums"));
+    CHECK_EQ(value.windows.len, 0);
+    CHECK(value.has_windows);
+    CHECK_OK(slotcache_get(story.cache, &head, 1, 5, 0, 10, SLOTCACHE_WINDOWS, &story.arena, &value, &err), &err);
+    CHECK_EQ(value.rollup.len, 0);
+    CHECK_TEXT(value.windows, SLICE("windows"));
+    /* No rows have no windows, which is something to know as well. */
+    value = get(&story, 5, 1, 10);
+    CHECK(value.n_steps == 5 && value.has_windows && value.windows.len == 0);
+    /* A late row takes both, and what they weighed. */
+    bytes = slotcache_bytes(story.cache);
+    CHECK_EQ(slotcache_drop(story.cache, &head, 1, 5, head.hour_ns), 1);
+    CHECK_EQ(get(&story, 5, 0, 10).n_steps, 0);
+    CHECK_EQ(bytes - slotcache_bytes(story.cache), strlen("sums") + strlen("windows"));
+    end(&story);
+}
+
+TEST(slotcache_leaves_windows_out_that_are_too_large)
+{
+    static char large[4000];
+    struct story story;
+    struct slotcache_value value;
+
+    memset(large, 'x', sizeof(large) - 1);
+    begin(&story, 20000);
+    begin_pass(&story, &head, 5);
+    CHECK(put_both(&story, 0, "sums", large));
+    value = get(&story, 5, 0, 10);
+    CHECK_TEXT(value.rollup, SLICE("sums"));
+    CHECK(!value.has_windows && value.windows.len == 0);
+    /* More of them are not the whole. */
+    value.windows = SLICE("more");
+    CHECK(slotcache_put(story.cache, 1, 5, 0, 10, &value));
+    value = get(&story, 5, 0, 10);
+    CHECK(!value.has_windows && value.windows.len == 0);
+    CHECK(put_both(&story, 0, "sums", "small"));
+    CHECK(get(&story, 5, 0, 10).has_windows);
+    slotcache_end(story.cache);
     end(&story);
 }
 
@@ -245,12 +313,12 @@ TEST(slotcache_forgets_heads_and_days)
     bytes = slotcache_bytes(story.cache);
     slotcache_forget_head(story.cache, &head);
     CHECK_EQ(get(&story, 5, 0, 10).n_steps, 0);
-    CHECK_OK(slotcache_get(story.cache, &other, 1, 5, 0, 10, &story.arena, &value, &err), &err);
+    CHECK_OK(slotcache_get(story.cache, &other, 1, 5, 0, 10, SLOTCACHE_BOTH, &story.arena, &value, &err), &err);
     CHECK_EQ(value.n_steps, 5);
     slotcache_forget_day(story.cache, head.day);
-    CHECK_OK(slotcache_get(story.cache, &other, 1, 5, 0, 10, &story.arena, &value, &err), &err);
+    CHECK_OK(slotcache_get(story.cache, &other, 1, 5, 0, 10, SLOTCACHE_BOTH, &story.arena, &value, &err), &err);
     CHECK_EQ(value.n_steps, 0);
-    CHECK_OK(slotcache_get(story.cache, &foreign, 1, 5, 0, 10, &story.arena, &value, &err), &err);
+    CHECK_OK(slotcache_get(story.cache, &foreign, 1, 5, 0, 10, SLOTCACHE_BOTH, &story.arena, &value, &err), &err);
     CHECK_EQ(value.n_steps, 5);
     CHECK_EQ(slotcache_bytes(story.cache), bytes / 3);
     slotcache_forget_day(story.cache, foreign.day);
@@ -296,7 +364,7 @@ static int live(void *context, struct error *err)
             result = error_set(err, ERR_MEMORY, "nothing is taken");
         slotcache_end(story.cache);
     }
-    if (!result && slotcache_get(story.cache, &head, 1, 5, 0, 10, &story.arena, &value, err) < 0)
+    if (!result && slotcache_get(story.cache, &head, 1, 5, 0, 10, SLOTCACHE_BOTH, &story.arena, &value, err) < 0)
         result = -1;
     else if (!result)
         CHECK_TEXT(value.rollup, SLICE("a"));

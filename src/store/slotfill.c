@@ -3,6 +3,7 @@
 
 #include "block/rollup.h"
 #include "store/commit.h"
+#include "store/openwindows.h"
 #include "store/pace.h"
 #include "store/rowstream.h"
 #include "store/slotcache.h"
@@ -24,7 +25,7 @@ struct filling {
     struct packer *packer;
     struct unpacker *unpacker;
     struct arena arena; /* of finishing one span */
-    struct buffer bytes;
+    struct buffer rollup, windows;
     struct pace pace;
     uint32_t n_rows; /* so far */
 
@@ -33,6 +34,7 @@ struct filling {
     uint32_t tenant, group;
     struct slotcache_plan plan;
     struct rollup_builder sums[SLOTCACHE_SPANS];
+    struct openwindows_builder windows_of[SLOTCACHE_SPANS];
 };
 
 static bool is_planned(const struct filling *filling, uint32_t span)
@@ -56,7 +58,8 @@ static bool takes(const struct filling *filling, uint32_t span, int64_t time_ns)
 
 /* --- a group --- */
 
-static int encode(struct filling *filling, uint32_t span, struct slice old, struct error *err)
+/* The sums of what was there and of what was read. */
+static int join_rollups(struct filling *filling, uint32_t span, struct slice old, struct error *err)
 {
     struct rollup_builder *sums = &filling->sums[span];
     struct rollup rollup;
@@ -64,46 +67,59 @@ static int encode(struct filling *filling, uint32_t span, struct slice old, stru
     if (old.len && (rollup_decode(old, MAX_STACKS, filling->unpacker, &filling->arena, &rollup, err) < 0 ||
                     rollup_builder_merge(sums, &rollup, err) < 0))
         return -1;
-    buffer_clear(&filling->bytes);
+    buffer_clear(&filling->rollup);
     if (rollup_builder_finish(sums, &filling->arena, &rollup, err) < 0)
         return -1;
-    return rollup_encode(&rollup, filling->packer, &filling->bytes, err);
+    return rollup_encode(&rollup, filling->packer, &filling->rollup, err);
+}
+
+/* The windows that were there, and behind them those that were read. */
+static int join_windows(struct filling *filling, uint32_t span, struct slice old, struct error *err)
+{
+    buffer_clear(&filling->windows);
+    buffer_append_slice(&filling->windows, old);
+    return openwindows_builder_finish(&filling->windows_of[span], filling->packer, &filling->windows, err);
 }
 
 /* Joins what was read with what is there, and puts it in its place. */
 static int finish_span(struct filling *filling, uint32_t span, struct error *err)
 {
     uint32_t from = filling->plan.from[span];
-    struct slotcache_value old = { 0 };
-    struct slice rollup;
+    struct slotcache_value value = { .has_windows = true };
 
     arena_reset(&filling->arena);
     if (from && slotcache_get(filling->cache, &filling->head, filling->tenant, filling->group, span, filling->n_commits,
-                              &filling->arena, &old, err) < 0)
+                              SLOTCACHE_BOTH, &filling->arena, &value, err) < 0)
         return -1;
-    if (old.n_steps != from)
+    if (value.n_steps != from)
         return 0; /* it was dropped meanwhile */
-    rollup = old.rollup;
     if (filling->sums[span].n_rows) {
-        if (encode(filling, span, old.rollup, err) < 0)
+        if (join_rollups(filling, span, value.rollup, err) < 0 || join_windows(filling, span, value.windows, err) < 0)
             return -1;
-        rollup = buffer_slice(&filling->bytes);
+        value.rollup = buffer_slice(&filling->rollup);
+        value.windows = buffer_slice(&filling->windows);
     }
-    slotcache_put(filling->cache, filling->tenant, filling->group, span, filling->plan.until[span], filling->n_commits,
-                  rollup);
+    value.n_steps = filling->plan.until[span];
+    slotcache_put(filling->cache, filling->tenant, filling->group, span, filling->n_commits, &value);
     return 0;
+}
+
+static void clear_span(struct filling *filling, uint32_t span, size_t keep_bytes)
+{
+    rollup_builder_clear(&filling->sums[span], keep_bytes);
+    openwindows_builder_clear(&filling->windows_of[span], keep_bytes);
 }
 
 /* Nothing is put in its place in this pass. */
 static void leave_span(struct filling *filling, uint32_t span)
 {
     filling->plan.until[span] = 0;
-    rollup_builder_clear(&filling->sums[span], 0);
+    clear_span(filling, span, 0);
 }
 
 static int finish_group(struct filling *filling, struct error *err)
 {
-    size_t keep_bytes = filling->day->context->close_bytes / (4 * SLOTCACHE_SPANS);
+    size_t keep_bytes = filling->day->context->close_bytes / (8 * SLOTCACHE_SPANS);
 
     if (!filling->has_group)
         return 0;
@@ -114,20 +130,21 @@ static int finish_group(struct filling *filling, struct error *err)
                 return -1;
             slotcache_refuse(filling->cache, filling->tenant, filling->group, span);
         }
-        rollup_builder_clear(&filling->sums[span], keep_bytes);
+        clear_span(filling, span, keep_bytes);
     }
     return pace_keep(&filling->pace, filling->day->context, err);
 }
 
-/* When the sums need too much memory, those of the oldest slot are put off to the next pass. What needs too much alone is
- * given up. */
+/* When sums and windows need too much memory, those of the oldest slot are put off to the next pass. What needs too much
+ * alone is given up. */
 static void relieve_memory(struct filling *filling)
 {
     uint32_t oldest = SLOTCACHE_HOUR, n = 0;
     size_t total = 0;
 
     for (uint32_t span = SLOTCACHE_SPANS; span-- > 0;) {
-        size_t bytes = rollup_builder_bytes(&filling->sums[span]);
+        size_t bytes =
+            rollup_builder_bytes(&filling->sums[span]) + openwindows_builder_bytes(&filling->windows_of[span]);
 
         total += bytes;
         n += bytes > 0;
@@ -141,7 +158,8 @@ static void relieve_memory(struct filling *filling)
     leave_span(filling, oldest);
 }
 
-static int add_to(struct filling *filling, uint32_t span, const struct rowstream_item *item, struct error *err)
+static int add_to(struct filling *filling, uint32_t span, const struct rowstream_item *item,
+                  const struct openwindows_row *window, struct error *err)
 {
     struct rollup_builder *sums = &filling->sums[span];
 
@@ -149,7 +167,27 @@ static int add_to(struct filling *filling, uint32_t span, const struct rowstream
         return 0;
     if (!sums->n_rows)
         rollup_builder_restart(sums, item->row.n_types, SIZE_MAX);
-    return rollup_builder_add(sums, item->series, &item->row, err);
+    if (rollup_builder_add(sums, item->series, &item->row, err) < 0)
+        return -1;
+    return openwindows_builder_add(&filling->windows_of[span], window, filling->packer, err);
+}
+
+/* Adds the row to its slot and to the hour, where they are planned. */
+static int add_up(struct filling *filling, const struct rowstream_item *item, struct error *err)
+{
+    uint32_t slot = (uint32_t)((item->row.start_ns - filling->head.hour_ns) / DAY_SLOT_NS);
+    int64_t totals[PROFILE_MAX_TYPES];
+    struct openwindows_row window = { .series = item->series,
+                                      .n_types = item->row.n_types,
+                                      .start_ns = item->row.start_ns,
+                                      .duration_ns = item->row.duration_ns,
+                                      .totals = totals };
+
+    for (uint32_t type = 0; type < item->row.n_types; type++)
+        totals[type] = headrow_total(&item->row, type);
+    if (add_to(filling, slot, item, &window, err) < 0)
+        return -1;
+    return add_to(filling, SLOTCACHE_HOUR, item, &window, err);
 }
 
 static void note_recent(struct filling *filling, const struct rowstream_item *item)
@@ -163,11 +201,9 @@ static void note_recent(struct filling *filling, const struct rowstream_item *it
 
 static int add_row(struct filling *filling, const struct rowstream_item *item, struct error *err)
 {
-    uint32_t slot = (uint32_t)((item->row.start_ns - filling->head.hour_ns) / DAY_SLOT_NS);
-
     if (item->row.start_ns >= filling->until_ns)
         note_recent(filling, item);
-    else if (add_to(filling, slot, item, err) < 0 || add_to(filling, SLOTCACHE_HOUR, item, err) < 0)
+    else if (add_up(filling, item, err) < 0)
         return -1;
     relieve_memory(filling);
     return ++filling->n_rows % ROWS_OF_PACE ? 0 : pace_keep(&filling->pace, filling->day->context, err);
@@ -243,9 +279,12 @@ static int filling_init(struct filling *filling, struct day *day, struct error *
 {
     *filling = (struct filling){ .day = day, .cache = day->context->slots };
     arena_init(&filling->arena, day->context->close_bytes);
-    buffer_init(&filling->bytes, 0);
-    for (uint32_t span = 0; span < SLOTCACHE_SPANS; span++)
+    buffer_init(&filling->rollup, 0);
+    buffer_init(&filling->windows, 0);
+    for (uint32_t span = 0; span < SLOTCACHE_SPANS; span++) {
         rollup_builder_init(&filling->sums[span], 0);
+        openwindows_builder_init(&filling->windows_of[span]);
+    }
     pace_begin(&filling->pace);
     if (packer_new(&filling->packer, err) < 0)
         return -1;
@@ -254,12 +293,15 @@ static int filling_init(struct filling *filling, struct day *day, struct error *
 
 static void filling_done(struct filling *filling)
 {
-    for (uint32_t span = 0; span < SLOTCACHE_SPANS; span++)
+    for (uint32_t span = 0; span < SLOTCACHE_SPANS; span++) {
         rollup_builder_done(&filling->sums[span]);
+        openwindows_builder_done(&filling->windows_of[span]);
+    }
     packer_free(filling->packer);
     unpacker_free(filling->unpacker);
     arena_done(&filling->arena);
-    buffer_done(&filling->bytes);
+    buffer_done(&filling->rollup);
+    buffer_done(&filling->windows);
 }
 
 /* Begins a pass and takes its view, in which all rows are that were added before it began (slotcache.h, S4). */

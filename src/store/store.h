@@ -145,7 +145,7 @@ struct store_reads {
     uint64_t n_slots;  /* roll-ups of five minutes of a group */
     uint64_t n_series; /* sums of a series over a part */
     uint64_t n_rows;   /* single rows, from parts and heads */
-    uint64_t n_parts;  /* windows of a series over a part */
+    uint64_t n_parts;  /* windows of a series over a part, or of a group over what is over of an open hour or slot */
     uint64_t n_spans;  /* values of the span index */
     uint64_t n_bytes;  /* of the values of roll-ups and sums */
 };

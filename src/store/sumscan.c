@@ -423,7 +423,7 @@ static int give_span(void *context, const struct openhour_span *span, uint32_t *
     if (span->start_ns < scan->begin_ns || !may_cross(scan, is_hour ? DAY_HOUR_NS : DAY_SLOT_NS))
         return 0;
     if (slotcache_get(scan->read.context->slots, span->head, scan->read.tenant, span->group, span->number,
-                      scan->read.view.n_commits, &scan->arena, &value, err) < 0)
+                      scan->read.view.n_commits, SLOTCACHE_ROLLUP, &scan->arena, &value, err) < 0)
         return -1;
     length_ns = value.n_steps * SLOTCACHE_STEP_NS;
     if (span->start_ns + length_ns > scan->end_ns)

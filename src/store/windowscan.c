@@ -4,6 +4,8 @@
 #include "block/part.h"
 #include "block/storekey.h"
 #include "store/dayread.h"
+#include "store/openhour.h"
+#include "store/openwindows.h"
 
 struct windowscan {
     struct dayread read;
@@ -11,24 +13,14 @@ struct windowscan {
     const struct store_window_sink *sink;
     struct store_reads *reads;
     struct unpacker *unpacker;
-    struct arena arena; /* of one part */
+    struct arena arena;  /* of one part, or chunk */
+    struct arena copies; /* of what is in memory of a span */
     const struct rowfilter_group *groups;
     bool is_clean;   /* deletions are applied in the closing at hand */
     bool takes_rows; /* of the closing at hand, rows are wanted as well */
 };
 
 /* --- rows --- */
-
-/* What one row comes to. */
-static int64_t total_of(const struct headrow *row, uint32_t type)
-{
-    uint64_t n_saturated = 0;
-    int64_t total = 0;
-
-    for (uint32_t i = 0; i < row->n_samples; i++)
-        total = value_add(total, row->values[(size_t)type * row->stride + i], &n_saturated);
-    return total;
-}
 
 static int give_row(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
 {
@@ -45,7 +37,7 @@ static int give_row(void *context, const struct seriesinfo *series, const struct
                                .totals = totals };
 
     for (uint32_t type = 0; type < row->n_types; type++)
-        totals[type] = total_of(row, type);
+        totals[type] = headrow_total(row, type);
     scan->reads->n_rows++;
     return scan->sink->windows(scan->sink->context, series, &windows, err);
 }
@@ -183,20 +175,89 @@ static int give_closing(struct windowscan *scan, const struct marker *marker, st
     return dayread_rows(&scan->read, stream, give_row, scan, err);
 }
 
-static int give_head(struct windowscan *scan, const struct day_head *head, struct error *err)
-{
-    struct rowstream_filter filter = { .tenant = scan->read.tenant,
-                                       .from_ns = scan->from_ns,
-                                       .until_ns = scan->until_ns,
-                                       .wants = dayread_wants,
-                                       .context = &scan->read,
-                                       .ids = rowfilter_ids(scan->read.filter) };
-    struct rowstream *stream;
+/* --- open hours --- */
 
-    if (rowstream_new_head(&scan->read.view, head, &filter, &stream, err) < 0)
+/* Gives the rows [first, end) of a chunk, all of one series, as far as they start in the range. `totals` has room for
+ * theirs. */
+static int give_run(struct windowscan *scan, const struct openwindows *chunk, uint32_t first, uint32_t end,
+                    int64_t *totals, struct error *err)
+{
+    uint32_t series_id = chunk->series[first];
+    const struct seriesinfo *series;
+    struct windows windows;
+
+    while (first < end && chunk->starts_ns[first] < scan->from_ns)
+        first++;
+    while (end > first && chunk->starts_ns[end - 1] >= scan->until_ns)
+        end--;
+    if (first == end)
+        return 0;
+    if (rowfilter_series(scan->read.filter, series_id, &series, err) < 0)
         return -1;
-    return dayread_rows(&scan->read, stream, give_row, scan, err);
+    if (!series || series->n_types != chunk->n_types)
+        return 0; /* the record of the series is damaged, which was counted */
+    windows = (struct windows){ .n_types = chunk->n_types,
+                                .n_rows = end - first,
+                                .starts_ns = chunk->starts_ns + first,
+                                .durations_ns = chunk->durations_ns + first,
+                                .totals = totals };
+    for (uint32_t type = 0; type < chunk->n_types; type++)
+        memcpy(totals + (size_t)type * windows.n_rows, chunk->totals + (size_t)type * chunk->n_rows + first,
+               windows.n_rows * sizeof(*totals));
+    return scan->sink->windows(scan->sink->context, series, &windows, err);
 }
+
+static int give_chunk(struct windowscan *scan, const struct openwindows *chunk, struct error *err)
+{
+    int64_t *totals = ARENA_ARRAY(&scan->arena, int64_t, (size_t)chunk->n_types * chunk->n_rows, err);
+
+    if (!totals)
+        return -1;
+    for (uint32_t first = 0, end; first < chunk->n_rows; first = end) {
+        for (end = first + 1; end < chunk->n_rows && chunk->series[end] == chunk->series[first];)
+            end++;
+        if (give_run(scan, chunk, first, end, totals, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The `span` of openhour.h: rows have their starts, so the range may cut it. */
+static int give_span(void *context, const struct openhour_span *span, uint32_t *ret_n_steps, struct error *err)
+{
+    struct windowscan *scan = context;
+    struct slotcache_value value;
+    struct openwindows chunk;
+    bool has;
+
+    arena_reset(&scan->copies);
+    if (slotcache_get(scan->read.context->slots, span->head, scan->read.tenant, span->group, span->number,
+                      scan->read.view.n_commits, SLOTCACHE_WINDOWS, &scan->copies, &value, err) < 0)
+        return -1;
+    *ret_n_steps = value.has_windows ? value.n_steps : 0;
+    scan->reads->n_parts += value.windows.len > 0;
+    scan->reads->n_bytes += value.windows.len;
+    for (;;) {
+        arena_reset(&scan->arena);
+        if (openwindows_next(&value.windows, scan->from_ns, scan->until_ns, scan->unpacker, &scan->arena, &chunk, &has,
+                             err) < 0)
+            return -1;
+        if (!has)
+            return 0;
+        if (give_chunk(scan, &chunk, err) < 0)
+            return -1;
+    }
+}
+
+static int give_head(struct windowscan *scan, size_t number, struct error *err)
+{
+    /* What is in memory has no sequences. */
+    struct openhour_sink sink = { scan, scan->sink->is_brief ? give_span : NULL, give_row };
+
+    return openhour_read(&scan->read, number, scan->from_ns, scan->until_ns, &sink, err);
+}
+
+/* --- a day --- */
 
 static bool is_in_range(const struct windowscan *scan, uint8_t hour)
 {
@@ -218,7 +279,7 @@ static int give_day(struct windowscan *scan, struct error *err)
             dayread_make_way(&scan->read);
         }
     for (size_t i = 0; i < view->head_copies.n; i++)
-        if (is_in_range(scan, view->head_copies.items[i].hour) && give_head(scan, &view->head_copies.items[i], err) < 0)
+        if (is_in_range(scan, view->head_copies.items[i].hour) && give_head(scan, i, err) < 0)
             return -1;
     return 0;
 }
@@ -230,6 +291,7 @@ int windowscan_day(struct day *day, const struct store_query *query, const struc
     int result;
 
     arena_init(&scan.arena, 0);
+    arena_init(&scan.copies, 0);
     result = dayread_open(&scan.read, day, query->tenant, query, err);
     if (!result && scan.read.filter)
         result = unpacker_new(&scan.unpacker, err);
@@ -239,5 +301,6 @@ int windowscan_day(struct day *day, const struct store_query *query, const struc
     unpacker_free(scan.unpacker);
     dayread_close(&scan.read);
     arena_done(&scan.arena);
+    arena_done(&scan.copies);
     return result;
 }
