@@ -26,7 +26,7 @@ const struct metric_spec storemetrics_specs[STOREMETRICS] = {
     [STOREMETRIC_HOURS_CLOSED] = { "hearth_store_hours_closed", METRIC_COUNTER, NULL,
                                    "Hours turned into blocks, late data counted again." },
     [STOREMETRIC_OPEN_BYTES] = { "hearth_store_open_rollup_bytes", METRIC_GAUGE, NULL,
-                                 "Memory that roll-ups of open hours take." },
+                                 "Memory that roll-ups and windows of open hours take." },
     [STOREMETRIC_OPEN_DROPPED] = { "hearth_store_open_rollups_dropped", METRIC_COUNTER, NULL,
                                    "Roll-ups of open hours that profiles came too late for; they are made again." },
     [STOREMETRIC_DAYS_DROPPED] = { "hearth_store_days_dropped", METRIC_COUNTER, NULL,
