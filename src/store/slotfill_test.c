@@ -201,6 +201,8 @@ TEST(slotfill_keeps_windows_for_any_range)
     listing = check_windows(&sample, 7 + 3.7 / 60, 7 + 3.8 / 60);
     CHECK_EQ(listing.n_rows, 0);
     CHECK_EQ(listing.reads.n_rows, 0);
+    /* Nor are windows read that the range has nothing of. */
+    CHECK_EQ(check_windows(&sample, 7 + 15.1 / 60, 7 + 16.9 / 60).reads.n_parts, 1);
     /* More is appended; a late row takes those of its slot away. */
     write_minutes(&sample, 18, 22);
     fill_at(&sample, 22);

@@ -228,6 +228,7 @@ static int give_span(void *context, const struct openhour_span *span, uint32_t *
     struct windowscan *scan = context;
     struct slotcache_value value;
     struct openwindows chunk;
+    size_t len;
     bool has;
 
     arena_reset(&scan->copies);
@@ -235,15 +236,16 @@ static int give_span(void *context, const struct openhour_span *span, uint32_t *
                       scan->read.view.n_commits, SLOTCACHE_WINDOWS, &scan->copies, &value, err) < 0)
         return -1;
     *ret_n_steps = value.has_windows ? value.n_steps : 0;
-    scan->reads->n_parts += value.windows.len > 0;
-    scan->reads->n_bytes += value.windows.len;
-    for (;;) {
+    len = value.windows.len;
+    for (bool is_first = true;; is_first = false) {
         arena_reset(&scan->arena);
         if (openwindows_next(&value.windows, scan->from_ns, scan->until_ns, scan->unpacker, &scan->arena, &chunk, &has,
                              err) < 0)
             return -1;
         if (!has)
             return 0;
+        scan->reads->n_parts += is_first;
+        scan->reads->n_bytes += is_first ? len : 0;
         if (give_chunk(scan, &chunk, err) < 0)
             return -1;
     }
