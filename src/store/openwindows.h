@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* When rows of a group started and what they come to, packed, in memory: for time series over hours that go on
- * (slotcache.h). A row takes one byte where clocks are steady, and some four where they are not.
+ * (slotcache.h). A row takes one byte where starts are steady, and four or five where they jitter.
  *
  * Rows are packed a chunk at a time, in the order in which they come, which is that of their keys: series by series, and by
  * their starts. Chunks follow each other without knowing of each other, so that more are added by appending:
