@@ -379,7 +379,7 @@ int main(int argc, char **argv)
         die(err.text);
     bench.from_ns = bench.until_ns - hours * hour_ns;
     printf("idle rss_mb %.1f\n", measure_status_mb("VmRSS"));
-    ask_exemplars(&bench, EXEMPLARS_SPANS, stats.last_ns - 60 * CLOCK_NS_PER_SECOND);
+    ask_exemplars(&bench, EXEMPLARS_SPANS, MIN(stats.last_ns, bench.until_ns) - 60 * CLOCK_NS_PER_SECOND);
     for (size_t i = 0; i < ARRAY_LEN(questions); i++)
         if ((!only || strcmp(only, questions[i].name) == 0) && (bench.has_span || !questions[i].needs_span))
             measure(&bench, &questions[i], n);
