@@ -27,8 +27,7 @@ const struct option_spec ask_selection_options[ASK_SELECTION_OPTIONS_N] = {
     { "until", OPTION_TEXT, FIELD(ask_selection, until), NULL,
       "Profiles whose window began before this time; now unless given. Written as --from.", .value_name = "TIME",
       .is_flag_only = true },
-    { "span-id", OPTION_LIST, FIELD(ask_selection, spans), NULL,
-      "Samples of this span alone, 16 hexadecimal digits. May be given several times, as the next two may.",
+    { "span-id", OPTION_LIST, FIELD(ask_selection, spans), NULL, "Samples of this span alone, 16 hexadecimal digits.",
       .value_name = "HEX", .is_flag_only = true },
     { "trace-id", OPTION_LIST, FIELD(ask_selection, traces), NULL,
       "Samples of this trace alone, 32 hexadecimal digits.", .value_name = "HEX", .is_flag_only = true },
@@ -87,6 +86,10 @@ static int find_meaning(const struct ask *ask, const struct querytext *text, str
         return 0;
     if (err->code != ERR_NOT_FOUND || load_catalog(ask, 0, INT64_MAX, &catalog, err) < 0)
         return -1;
+    if (!catalog.n_services)
+        return error_set(err, ERR_NOT_FOUND,
+                         "tenant %s has no profiles at all; 'hearth import' writes some, and --tenant names another",
+                         ask->config->tenant);
     return querytext_resolve(text, type, &catalog, ask->context->arena, ret_resolved, err);
 }
 
@@ -345,28 +348,38 @@ static int tell_what_there_is(const struct ask *ask, struct error *err)
     return 0;
 }
 
+/* Nothing begins in the range. */
+static void tell_range(const struct ask *ask, const struct ask_question *question)
+{
+    char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
+
+    command_note(ask->context, "no profile of %.*s%s begins from %s until %s", SLICE_ARG(question->text),
+                 question->query.ids ? " with these ids" : "",
+                 clock_format(question->query.from_ns, CLOCK_ZONE_UTC, 0, from),
+                 clock_format(question->query.until_ns, CLOCK_ZONE_UTC, 0, until));
+}
+
 int ask_tell_empty(const struct ask *ask, const struct ask_question *question, struct error *err)
 {
     char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
-    const struct filter_spec *filter = &question->query.filter;
+    const struct query *query = &question->query;
     struct span span;
 
-    if (filter->tag_focus.len || filter->tag_ignore.len) {
+    if (query->ids) {
+        tell_range(ask, question);
+        command_note(ask->context, "a range that is too short may be why: --from and --until widen it");
+        return 0;
+    }
+    if (find_span(ask, query->selector, &span, err) < 0)
+        return -1;
+    if ((query->filter.tag_focus.len || query->filter.tag_ignore.len) && span.first_ns < query->until_ns &&
+        span.last_ns >= query->from_ns) {
         command_note(ask->context,
                      "no sample of %.*s passes --tagfocus and --tagignore; without them there may be some",
                      SLICE_ARG(question->text));
         return 0;
     }
-    command_note(ask->context, "no profile of %.*s%s begins from %s until %s", SLICE_ARG(question->text),
-                 question->query.ids ? " with these ids" : "",
-                 clock_format(question->query.from_ns, CLOCK_ZONE_UTC, 0, from),
-                 clock_format(question->query.until_ns, CLOCK_ZONE_UTC, 0, until));
-    if (question->query.ids) {
-        command_note(ask->context, "a range that is too short may be why: --from and --until widen it");
-        return 0;
-    }
-    if (find_span(ask, question->query.selector, &span, err) < 0)
-        return -1;
+    tell_range(ask, question);
     if (span.first_ns > span.last_ns)
         return tell_what_there_is(ask, err);
     command_note(ask->context, "there are some that begin from %s to %s; ask for that time",

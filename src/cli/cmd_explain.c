@@ -41,17 +41,20 @@ static void print_reads(const struct store_reads *reads, struct buffer *out)
 {
     const struct {
         uint64_t n;
-        const char *what;
+        const char *one, *many;
     } sources[] = {
-        { reads->n_hours, "roll-ups of an hour" }, { reads->n_slots, "roll-ups of five minutes" },
-        { reads->n_series, "sums of a series" },   { reads->n_rows, "single profiles" },
-        { reads->n_parts, "lists of windows" },    { reads->n_spans, "values of the span index" },
+        { reads->n_hours, "roll-up of an hour", "roll-ups of an hour" },
+        { reads->n_slots, "roll-up of five minutes", "roll-ups of five minutes" },
+        { reads->n_series, "sum of a series", "sums of a series" },
+        { reads->n_rows, "single profile", "single profiles" },
+        { reads->n_parts, "list of windows", "lists of windows" },
+        { reads->n_spans, "value of the span index", "values of the span index" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(sources); i++)
         buffer_printf(out, "%s%llu %s\n", i ? "        " : "read    ", (unsigned long long)sources[i].n,
-                      sources[i].what);
-    buffer_printf(out, "        %s\n", units_human_bytes((int64_t)reads->n_bytes).text);
+                      sources[i].n == 1 ? sources[i].one : sources[i].many);
+    buffer_printf(out, "        %s of roll-ups, sums and windows\n", units_human_bytes((int64_t)reads->n_bytes).text);
 }
 
 static void print_text(const struct explanation *e, struct buffer *out)
@@ -71,8 +74,8 @@ static void print_text(const struct explanation *e, struct buffer *out)
                   e->facts->n_rows == 1 ? "" : "s");
     if (e->facts->duration_ns)
         buffer_printf(out, " of %s", units_human_ns(e->facts->duration_ns).text);
-    buffer_printf(out, e->n_nodes < PAGE_NODES ? ", a tree of %u nodes\n" : ", the %u heaviest nodes of a tree\n",
-                  e->n_nodes);
+    buffer_printf(out, e->n_nodes < PAGE_NODES ? ", a tree of %u node%s\n" : ", the %u heaviest node%s of a tree\n",
+                  e->n_nodes, e->n_nodes == 1 ? "" : "s");
     buffer_printf(out, "time    %s reading, %s finishing, %u thread%s\n", units_human_ns(e->facts->read_ns).text,
                   units_human_ns(e->facts->finish_ns).text, e->facts->n_threads, e->facts->n_threads == 1 ? "" : "s");
 }

@@ -30,7 +30,7 @@ static int show(struct command_context *context, const struct view *view, struct
     struct buffer out;
     int result;
 
-    if (showpeek_pattern(text, &pattern, err) < 0 ||
+    if (showpeek_pattern("PATTERN", text, &pattern, err) < 0 ||
         top_new(view->profile, &view->type, 1, (enum symbol_granularity)config->view.granularity, TOP_BY_TOTAL, &top,
                 err) < 0 ||
         match(top, pattern, err) < 0)

@@ -76,6 +76,13 @@ static int check_function(const struct query_config *config, const struct shape 
     return 0;
 }
 
+static int check_path(const struct query_config *config, const struct shape *shape, struct error *err)
+{
+    if (config->tree.path && shape->answer != ANSWER_TREE && shape->answer != ANSWER_JSON)
+        return error_set(err, ERR_USAGE, "--path begins a tree elsewhere; add --format tree or --format json");
+    return 0;
+}
+
 static int choose_shape(const struct query_config *config, struct shape *ret_shape, struct error *err)
 {
     const struct format *format;
@@ -154,7 +161,7 @@ static int find_functions(const struct ask *ask, const struct ask_question *ques
     int result;
 
     if (shape->answer == ANSWER_PEEK) {
-        if (showpeek_pattern(config->function, &pattern, err) < 0)
+        if (showpeek_pattern("--function", config->function, &pattern, err) < 0)
             return -1;
         result = engine_peek(ask->engine, &question->query, pattern, ret_top, facts, err);
     } else
@@ -214,9 +221,9 @@ static int find_functions_of(const struct view *view, const struct shape *shape,
 
     if (top_new(view->profile, &view->type, 1, (enum symbol_granularity)config->view.granularity, order, &top, err) < 0)
         return -1;
-    if (shape->answer == ANSWER_PEEK &&
-        (showpeek_pattern(config->function, &pattern, err) < 0 || pattern_scratch_new(&scratch, err) < 0 ||
-         top_match(top->graph, pattern, scratch, top->functions, &top->n, err) < 0))
+    if (shape->answer == ANSWER_PEEK && (showpeek_pattern("--function", config->function, &pattern, err) < 0 ||
+                                         pattern_scratch_new(&scratch, err) < 0 ||
+                                         top_match(top->graph, pattern, scratch, top->functions, &top->n, err) < 0))
         return -1;
     *ret_top = TAKE(top);
     return 0;
@@ -299,6 +306,7 @@ static int run(struct command_context *context, struct error *err)
     struct shape shape;
 
     if (choose_shape(config, &shape, err) < 0 || check_function(config, &shape, err) < 0 ||
+        check_path(config, &shape, err) < 0 ||
         ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0)
         return -1;
     if (!is_plain(config, &shape))

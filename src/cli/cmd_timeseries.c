@@ -450,9 +450,9 @@ const struct command cmd_timeseries = {
         "to "
         "its largest value. Points without profiles are blank.\n\n"
         "A point covers the profiles whose windows began in its time. Flows, like CPU time, are added up in it; of "
-        "levels, like memory in use, it has what each series reports on average, added up over the series. Filters on "
-        "functions leave the profiles and take what does not pass out of their values; single profiles are read for "
-        "them.\n\n"
+        "levels, like memory in use, it has what each series reports on average, added up over the series, and in a "
+        "point of more than five minutes the average of that over its time. Filters on functions leave the profiles "
+        "and take what does not pass out of their values; single profiles are read for them.\n\n"
         "With --exemplars single profiles, or spans, are shown that have the largest values; 'hearth query' takes "
         "their ids.",
     .config_bytes = sizeof(struct timeseries_config),

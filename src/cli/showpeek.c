@@ -138,11 +138,13 @@ static void print_json(const struct view *view, const struct top *top, struct bu
     json_done(&json);
 }
 
-int showpeek_pattern(const char *text, struct pattern **ret_pattern, struct error *err)
+int showpeek_pattern(const char *what, const char *text, struct pattern **ret_pattern, struct error *err)
 {
-    if (pattern_new(slice_from(text), PATTERN_SEARCH, ret_pattern, err) < 0)
-        return error_wrap(err, "the pattern '%s'", text);
-    return 0;
+    if (pattern_new(slice_from(text), PATTERN_SEARCH, ret_pattern, err) == 0)
+        return 0;
+    if (err->code == ERR_INVALID)
+        err->code = ERR_USAGE;
+    return error_wrap(err, "%s", what);
 }
 
 int showpeek_print(struct command_context *context, const char *pattern, uint64_t rows, const struct view *view,

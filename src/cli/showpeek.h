@@ -5,8 +5,8 @@
 #include "cli/view.h"
 #include "flame/top.h"
 
-/* Compiles the pattern of function names. Errors: naming it. */
-MUST_CHECK int showpeek_pattern(const char *text, struct pattern **ret_pattern, struct error *err);
+/* Compiles the pattern of function names, which was given as `what`. Errors: ERR_USAGE, naming both; ERR_MEMORY. */
+MUST_CHECK int showpeek_pattern(const char *what, const char *text, struct pattern **ret_pattern, struct error *err);
 
 /* Appends the functions that matched it, each with `rows` callers and callees (0 = all); `view` describes what they are of.
  * JSON has all of them. Errors: ERR_NOT_FOUND where there is no function, ERR_MEMORY, ERR_LIMIT. */

@@ -19,7 +19,8 @@ const struct option_spec showtree_options[SHOWTREE_OPTIONS_N] = {
       "Keep so many of the heaviest nodes, the rest as `other`; 0 keeps all.", .max = "4294967295" },
     { "depth", OPTION_UINT, FIELD(showtree_config, depth), "0", "Show so many levels; 0 shows all." },
     { "path", OPTION_TEXT, FIELD(showtree_config, path), NULL,
-      "Begin at the end of this path of calls: names of functions from the root, with semicolons between them.",
+      "Begin at the end of this path of calls: names of functions from the root, with semicolons between them. A "
+      "semicolon within a name is written \\;.",
       .value_name = "CALLS", .is_flag_only = true },
 };
 
@@ -33,15 +34,24 @@ struct flame_options showtree_flame_options(const struct showtree_config *config
 int showtree_path(struct command_context *context, const struct showtree_config *config, struct slice **ret_names,
                   uint32_t *ret_n, struct error *err)
 {
-    struct slice rest = slice_from(config->path), name;
-    struct slice *names = ARENA_ARRAY(context->arena, struct slice, rest.len / 2 + 1, err);
+    struct slice path = slice_from(config->path);
+    struct slice *names = ARENA_ARRAY(context->arena, struct slice, path.len / 2 + 1, err);
+    char *text = names ? arena_alloc(context->arena, path.len, err) : NULL;
+    size_t len = 0, first = 0;
     uint32_t n = 0;
 
-    if (!names)
+    if (!text)
         return -1;
-    while (rest.len && slice_next_part(&rest, ';', &name))
-        if (name.len)
-            names[n++] = name;
+    for (size_t i = 0; i <= path.len; i++) {
+        if (i < path.len && path.ptr[i] != ';') {
+            i += path.ptr[i] == '\\' && i + 1 < path.len && path.ptr[i + 1] == ';';
+            text[len++] = path.ptr[i];
+        } else {
+            if (len > first)
+                names[n++] = slice_of(text + first, len - first);
+            first = len;
+        }
+    }
     *ret_names = names;
     *ret_n = n;
     return 0;

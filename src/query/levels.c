@@ -3,6 +3,8 @@
 
 #include "query/querycolumns.h"
 
+#include <math.h>
+
 enum { MAX_SLOTS = 1 << 22, MAX_SEEN = 1 << 24 };
 
 void levels_init(struct levels *levels, struct slice type)
@@ -72,4 +74,14 @@ double levels_weight(void *context, int64_t start_ns)
     const struct levels_slot *slot = place ? &levels->slots.items[*place] : NULL;
 
     return slot ? (double)slot->n_series / (double)slot->n_rows / (double)levels->slots.n : 0;
+}
+
+int64_t levels_round(struct levels_rounding *sums, double average)
+{
+    int64_t before = sums->rounded;
+
+    sums->exact += average;
+    /* Within these bounds differences of two do not overflow. */
+    sums->rounded = llround(MAX(MIN(sums->exact, 0x1p62), -0x1p62));
+    return sums->rounded - before;
 }

@@ -29,3 +29,12 @@ void levels_done(struct levels *levels);
 int levels_add(void *context, const struct seriesinfo *series, const struct windows *windows, struct error *err);
 /* The weight of rows that start then; 0 where none do. The function of treesum_options. */
 double levels_weight(void *context, int64_t start_ns);
+
+/* Averages become whole numbers one after the other: each is what the sum up to it has more than the sum before it, both
+ * rounded. So none is off by one or more, neither is what any of them that follow each other come to, and small ones are not
+ * lost: four averages of 0.5 are 2. */
+struct levels_rounding {
+    double exact;
+    int64_t rounded;
+};
+int64_t levels_round(struct levels_rounding *sums, double average);

@@ -4,9 +4,9 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/vec.h"
+#include "query/levels.h"
 #include "query/querycolumns.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* One stack of the day at hand. */
@@ -16,6 +16,12 @@ struct cell {
     double level;
 };
 
+/* What a stack comes to on average, over all days. */
+struct average {
+    double level;
+    int64_t count;
+};
+
 struct profilesum {
     struct profilesum_options options;
     struct builder *builder;
@@ -23,6 +29,7 @@ struct profilesum {
     struct names *names;
     struct map index; /* stack -> cell */
     VEC(struct cell) cells;
+    VEC(struct average) averages; /* [stack of the builder], if there are weights: no day can be rounded by itself */
     bool has_types, has_counts, lacks_counts;
     uint64_t n_rows, n_saturated;
     int64_t duration_ns, first_ns, last_ns;
@@ -55,6 +62,7 @@ void profilesum_free(struct profilesum *sum)
     builder_free(sum->builder);
     map_done(&sum->index);
     VEC_DONE(&sum->cells);
+    VEC_DONE(&sum->averages);
     memory_free(sum);
 }
 
@@ -82,14 +90,59 @@ static int by_stack(const void *x, const void *y)
     return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-static void add_samples(struct profilesum *sum, struct builder_import *import, uint32_t skip)
+/* Cells and averages may take a quarter of the memory each. */
+static int refuse_more(size_t n, struct error *err)
+{
+    return error_set(
+        err, ERR_LIMIT,
+        "more than %zu stacks, which is all that a query has memory for: ask for less time or fewer services, "
+        "or raise --query-memory",
+        n);
+}
+
+static int add_average(struct profilesum *sum, uint32_t stack, const struct cell *cell, struct error *err)
+{
+    size_t max = sum->options.limits.max_memory_bytes / 4 / sizeof(struct average);
+    struct average *average;
+
+    while (sum->averages.n <= stack) {
+        if (sum->averages.n >= max)
+            return refuse_more(max, err);
+        if (!VEC_PUSH(&sum->averages, UINT32_MAX, err))
+            return -1;
+    }
+    average = &sum->averages.items[stack];
+    average->level += cell->level;
+    average->count = value_add(average->count, cell->count, &sum->n_saturated);
+    return 0;
+}
+
+static int add_samples(struct profilesum *sum, struct builder_import *import, uint32_t skip, struct error *err)
 {
     for (uint32_t i = 0; i < sum->cells.n; i++) {
         const struct cell *cell = &sum->cells.items[i];
-        int64_t values[] = { sum->options.weight ? llround(cell->level) : cell->value, cell->count };
+        int64_t values[] = { cell->value, cell->count };
+        uint32_t stack = builder_import_stack(import, skip ? i : i + 1);
+
+        if (sum->options.weight) {
+            if (add_average(sum, stack, cell, err) < 0)
+                return -1;
+        } else if (values[0] || values[1])
+            builder_sample(sum->builder, stack, 0, 0, values, 0);
+    }
+    return 0;
+}
+
+static void add_averages(struct profilesum *sum)
+{
+    struct levels_rounding rounding = { 0 };
+
+    for (uint32_t stack = 0; stack < sum->averages.n; stack++) {
+        const struct average *average = &sum->averages.items[stack];
+        int64_t values[] = { levels_round(&rounding, average->level), average->count };
 
         if (values[0] || values[1])
-            builder_sample(sum->builder, builder_import_stack(import, skip ? i : i + 1), 0, 0, values, 0);
+            builder_sample(sum->builder, stack, 0, 0, values, 0);
     }
 }
 
@@ -116,7 +169,7 @@ static int finish_day(struct profilesum *sum, struct error *err)
             result = latenames_resolve(sum->options.late, &tables, &arena, &is_open, err);
         import = result ? NULL : builder_import_new(sum->builder, &tables);
         if (import)
-            add_samples(sum, import, skip);
+            result = add_samples(sum, import, skip, err);
         builder_import_free(import);
     }
     arena_done(&arena);
@@ -183,11 +236,7 @@ static struct cell *cell_of(struct profilesum *sum, uint32_t stack, struct error
     if (place != next)
         return &sum->cells.items[place];
     if (next >= max) {
-        error_set(
-            err, ERR_LIMIT,
-            "more than %zu stacks, which is all that a query has memory for: ask for less time or fewer services, "
-            "or raise --query-memory",
-            max);
+        refuse_more(max, err);
         return NULL;
     }
     cell = VEC_PUSH(&sum->cells, UINT32_MAX, err);
@@ -228,6 +277,7 @@ int profilesum_add(void *context, const struct store_sums *sums, struct error *e
 
 int profilesum_finish(struct profilesum *sum, struct batch *batch, struct error *err)
 {
+    add_averages(sum);
     if (sum->n_rows) {
         sum->profile->start_ns = sum->first_ns;
         sum->profile->duration_ns = sum->last_ns - sum->first_ns;

@@ -3,19 +3,24 @@
  * no row or sample of those days has such a label; else their rows are read.
  *
  * What is added up lies in tracks: one for each group or, where levels are averaged, one for each series in a group. A track
- * has its points in pages, so that a series which lived for minutes takes little of a long range. */
+ * has its points in pages, so that a series which lived for minutes takes little of a long range. Where levels are averaged
+ * over long points, it has the parts of points, the slots, instead (S2). */
 #include "query/timeseries.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
 #include "query/engine_internal.h"
+#include "query/levels.h"
 #include "query/querycatalog.h"
 #include "query/querycolumns.h"
 #include "query/rowlabels.h"
 
 #include <stdlib.h>
 
-enum { PAGE_POINTS = 32 };
+enum {
+    PAGE_POINTS = 32,
+    MAX_SLOTS = 36, /* of a point */
+};
 #define NO_TRACK UINT32_MAX
 
 struct page {
@@ -48,6 +53,8 @@ struct gathering {
     struct query_facts *facts;
     struct rowlabels *labels;
     uint32_t n_points;
+    uint32_t n_slots; /* of a point */
+    int64_t slot_ns;
     bool is_averaged; /* tracks are of single series */
     bool has_others;  /* series that lack labels */
     bool has_columns; /* rows or samples may have what they lack */
@@ -79,6 +86,38 @@ static void *take(struct gathering *gathering, size_t n, size_t item_bytes, stru
         return NULL;
     }
     return arena_alloc_zero(&gathering->arena, n * item_bytes, err);
+}
+
+/* --- slots --- */
+
+/* Of all points. */
+static size_t count_slots(const struct gathering *gathering)
+{
+    return (size_t)gathering->n_points * gathering->n_slots;
+}
+
+/* Where a row is added up; times are from the beginning of the range. */
+struct slot {
+    uint64_t number;
+    uint64_t begin_ns, end_ns;
+};
+
+static struct slot find_slot(const struct gathering *gathering, uint64_t offset_ns)
+{
+    uint64_t step_ns = (uint64_t)gathering->options->step_ns, slot_ns = (uint64_t)gathering->slot_ns;
+    uint64_t point = offset_ns / step_ns, point_ns = point * step_ns, slot = (offset_ns - point_ns) / slot_ns;
+
+    return (struct slot){ .number = point * gathering->n_slots + slot,
+                          .begin_ns = point_ns + slot * slot_ns,
+                          .end_ns = point_ns + MIN((slot + 1) * slot_ns, step_ns) };
+}
+
+static void divide_points(struct gathering *gathering)
+{
+    int64_t step_ns = gathering->options->step_ns, n_slots = (step_ns - 1) / LEVELS_SLOT_NS + 1;
+
+    gathering->n_slots = gathering->is_averaged ? (uint32_t)MIN(n_slots, MAX_SLOTS) : 1;
+    gathering->slot_ns = n_slots <= gathering->n_slots ? LEVELS_SLOT_NS : (step_ns - 1) / gathering->n_slots + 1;
 }
 
 /* --- groups and tracks --- */
@@ -135,7 +174,7 @@ static int find_track(struct gathering *gathering, const struct series_entry *en
         return -1;
     *track = (struct track){ .next = gathering->groups.items[group].first };
     gathering->groups.items[group].first = *ret_track;
-    track->pages = take(gathering, gathering->n_points / PAGE_POINTS + 1, sizeof(struct page *), err);
+    track->pages = take(gathering, count_slots(gathering) / PAGE_POINTS + 1, sizeof(struct page *), err);
     return track->pages ? 0 : -1;
 }
 
@@ -167,18 +206,18 @@ static struct series_entry *find_series(struct gathering *gathering, const struc
 
 /* --- points --- */
 
-static int add_to_point(struct gathering *gathering, uint32_t track, uint64_t point, double value, uint32_t n_rows,
-                        struct error *err)
+static int add_to_slot(struct gathering *gathering, uint32_t track, uint64_t slot, double value, uint32_t n_rows,
+                       struct error *err)
 {
-    struct page **page = &gathering->tracks.items[track].pages[point / PAGE_POINTS];
+    struct page **page = &gathering->tracks.items[track].pages[slot / PAGE_POINTS];
 
     if (!*page) {
         *page = take(gathering, 1, sizeof(**page), err);
         if (!*page)
             return -1;
     }
-    (*page)->sums[point % PAGE_POINTS] += value;
-    (*page)->counts[point % PAGE_POINTS] += n_rows;
+    (*page)->sums[slot % PAGE_POINTS] += value;
+    (*page)->counts[slot % PAGE_POINTS] += n_rows;
     return 0;
 }
 
@@ -188,12 +227,11 @@ static void add_duration(struct query_facts *facts, int64_t duration_ns)
         facts->duration_ns = duration_ns < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* Windows are in order of their starts: those of one point are added up before it is looked for. */
+/* Windows are in order of their starts: those of one slot are added up before it is looked for. */
 static int add_windows(void *context, const struct seriesinfo *series, const struct windows *windows, struct error *err)
 {
     struct gathering *gathering = context;
     struct series_entry *entry = find_series(gathering, series, err);
-    uint64_t step_ns = (uint64_t)gathering->options->step_ns;
     const int64_t *totals;
 
     if (!entry)
@@ -204,15 +242,16 @@ static int add_windows(void *context, const struct seriesinfo *series, const str
         return -1;
     totals = windows->totals + (size_t)entry->column * windows->n_rows;
     for (uint32_t i = 0, first = 0; i < windows->n_rows; first = i) {
-        uint64_t offset_ns = points_offset(gathering->query, windows->starts_ns[i]), point = offset_ns / step_ns;
-        uint64_t begin_ns = point * step_ns;
+        struct slot slot = find_slot(gathering, points_offset(gathering->query, windows->starts_ns[i]));
+        uint64_t length_ns = slot.end_ns - slot.begin_ns;
         double sum = 0;
 
         do {
             sum += (double)totals[i];
             add_duration(gathering->facts, windows->durations_ns[i++]);
-        } while (i < windows->n_rows && points_offset(gathering->query, windows->starts_ns[i]) - begin_ns < step_ns);
-        if (add_to_point(gathering, entry->track, point, sum, i - first, err) < 0)
+        } while (i < windows->n_rows &&
+                 points_offset(gathering->query, windows->starts_ns[i]) - slot.begin_ns < length_ns);
+        if (add_to_slot(gathering, entry->track, slot.number, sum, i - first, err) < 0)
             return -1;
     }
     gathering->facts->n_rows += windows->n_rows;
@@ -225,11 +264,11 @@ static int add_windows(void *context, const struct seriesinfo *series, const str
 static int add_samples(struct gathering *gathering, uint32_t track, const struct headrow *row, double sum,
                        struct error *err)
 {
-    uint64_t point = points_offset(gathering->query, row->start_ns) / (uint64_t)gathering->options->step_ns;
+    struct slot slot = find_slot(gathering, points_offset(gathering->query, row->start_ns));
     bool is_counted = gathering->tracks.items[track].row == gathering->n_rows;
 
     gathering->tracks.items[track].row = gathering->n_rows;
-    return add_to_point(gathering, track, point, sum, !is_counted, err);
+    return add_to_slot(gathering, track, slot.number, sum, !is_counted, err);
 }
 
 /* Samples `from` up to but without `until`, which have the same labels. */
@@ -342,7 +381,7 @@ static int read_all(struct gathering *gathering, struct engine *engine, struct e
 
 struct finishing {
     const struct gathering *gathering;
-    double *values;   /* [n_points] of the group at hand */
+    double *values;   /* [n_points] of the group at hand; there is room for all slots */
     uint64_t *counts; /* likewise */
     struct group **order;
 };
@@ -373,16 +412,36 @@ static double point_of(const struct finishing *finishing, uint32_t point)
     return 0;
 }
 
+/* Makes the values of points of those of slots. */
+static void join_slots(struct finishing *finishing)
+{
+    uint32_t n_slots = finishing->gathering->n_slots;
+
+    for (uint32_t i = 0; i < finishing->gathering->n_points; i++) {
+        double sum = 0;
+        uint64_t n_rows = 0;
+        uint32_t n_used = 0;
+
+        for (size_t slot = (size_t)i * n_slots; slot < ((size_t)i + 1) * n_slots; slot++) {
+            sum += finishing->values[slot];
+            n_rows += finishing->counts[slot];
+            n_used += finishing->counts[slot] > 0;
+        }
+        finishing->values[i] = n_used ? sum / n_used : 0;
+        finishing->counts[i] = n_rows;
+    }
+}
+
 /* Adds up the tracks of a group. */
 static void fill(struct finishing *finishing, const struct group *group)
 {
     const struct gathering *gathering = finishing->gathering;
-    uint32_t n = gathering->n_points;
+    size_t n = count_slots(gathering);
 
     memset(finishing->values, 0, n * sizeof(*finishing->values));
     memset(finishing->counts, 0, n * sizeof(*finishing->counts));
     for (uint32_t track = group->first; track != NO_TRACK; track = gathering->tracks.items[track].next)
-        for (uint32_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < n; i++) {
             const struct page *page = gathering->tracks.items[track].pages[i / PAGE_POINTS];
             uint32_t count = page ? page->counts[i % PAGE_POINTS] : 0;
 
@@ -393,6 +452,8 @@ static void fill(struct finishing *finishing, const struct group *group)
                 finishing->counts[i] += count;
             }
         }
+    if (gathering->n_slots > 1)
+        join_slots(finishing);
 }
 
 static int by_sum(const void *a, const void *b, void *context)
@@ -439,9 +500,9 @@ static int order_groups(struct gathering *gathering, struct finishing *finishing
 {
     *finishing = (struct finishing){
         .gathering = gathering,
-        .values = take(gathering, gathering->n_points, sizeof(double), err),
+        .values = take(gathering, count_slots(gathering), sizeof(double), err),
     };
-    if (!finishing->values || !(finishing->counts = take(gathering, gathering->n_points, sizeof(uint64_t), err)) ||
+    if (!finishing->values || !(finishing->counts = take(gathering, count_slots(gathering), sizeof(uint64_t), err)) ||
         !(finishing->order = take(gathering, gathering->groups.n, sizeof(struct group *), err)))
         return -1;
     for (size_t i = 0; i < gathering->groups.n; i++) {
@@ -559,6 +620,7 @@ static int prepare(const struct query *query, const struct timeseries_options *o
     gathering->is_averaged = facts->is_averaged && options->kind == TIMESERIES_SUM;
     if (points_count(query, options->step_ns, &gathering->n_points, err) < 0 || find_unit(gathering, answer, err) < 0)
         return -1;
+    divide_points(gathering);
     answer->from_ns = query->from_ns;
     answer->step_ns = options->step_ns;
     answer->n_points = gathering->n_points;

@@ -209,15 +209,26 @@ static int add_stack(struct treecache *cache, uint64_t identity, struct treecach
     return tree->calls.new_keys.n > MAX_NEW_KEYS ? calltree_index(&tree->calls, err) : 0;
 }
 
+/* The cache may also be smaller than before: an index takes less room than the paths it is made of. */
+static void take_room(size_t *room_bytes, size_t before_bytes, size_t after_bytes)
+{
+    if (after_bytes > before_bytes)
+        *room_bytes -= MIN(*room_bytes, after_bytes - before_bytes);
+    else if (__builtin_add_overflow(*room_bytes, before_bytes - after_bytes, room_bytes))
+        *room_bytes = SIZE_MAX;
+}
+
 /* Adds wants whose names are there, in order of their ids; the empty stack is its own. */
 static int add_named(struct treecache *cache, uint64_t identity, struct treecache_want *wants, size_t n,
-                     const struct named *named, struct error *err)
+                     const struct named *named, size_t *room_bytes, struct error *err)
 {
     struct symbolset_frames frames = { 0 };
     uint32_t place = 0, last = 0;
+    size_t before_bytes;
     int result;
 
     lock_rw_acquire_write(&cache->lock);
+    before_bytes = count_bytes(cache);
     result = symbolset_import(&cache->symbols, &named->tables, &frames, err);
     if (!result)
         result = symbolplaces_import(&cache->places, &cache->symbols, &named->tables, &frames, err);
@@ -226,14 +237,15 @@ static int add_named(struct treecache *cache, uint64_t identity, struct treecach
         last = wants[i].id;
         result = add_stack(cache, identity, &wants[i], named, &frames, place, err);
     }
+    take_room(room_bytes, before_bytes, count_bytes(cache));
     lock_rw_release(&cache->lock);
     symbolset_frames_done(&frames);
     return result;
 }
 
 /* The wants of the first STACKS_AT_ONCE different ids; how many wants they are. Nothing is locked while the disk is asked. */
-static int add_some(struct treecache *cache, struct names *names, struct treecache_want *wants, size_t n, size_t *ret_n,
-                    struct error *err)
+static int add_some(struct treecache *cache, struct names *names, struct treecache_want *wants, size_t n,
+                    size_t *room_bytes, size_t *ret_n, struct error *err)
 {
     struct named named = { .generation = generation_of(cache) };
     uint32_t n_ids = 0, n_missing, *ids;
@@ -256,7 +268,7 @@ static int add_some(struct treecache *cache, struct names *names, struct treecac
         if (!result && cache->late)
             result = latenames_resolve(cache->late, &named.tables, &arena, &named.is_open, err);
         if (!result)
-            result = add_named(cache, names_identity(names), wants, taken, &named, err);
+            result = add_named(cache, names_identity(names), wants, taken, &named, room_bytes, err);
     }
     arena_done(&arena);
     *ret_n = taken;
@@ -264,11 +276,14 @@ static int add_some(struct treecache *cache, struct names *names, struct treecac
 }
 
 int treecache_add(struct treecache *cache, struct names *names, struct treecache_want *wants, size_t n,
-                  struct error *err)
+                  size_t *room_bytes, struct error *err)
 {
-    for (size_t at = 0, taken; at < n; at += taken)
-        if (add_some(cache, names, wants + at, n - at, &taken, err) < 0)
+    for (size_t at = 0, taken; at < n; at += taken) {
+        if (add_some(cache, names, wants + at, n - at, room_bytes, &taken, err) < 0)
             return -1;
+        if (!*room_bytes)
+            return error_set(err, ERR_LIMIT, "the call trees take more memory than they may");
+    }
     if (n > TRIM_STACKS)
         memory_trim();
     return 0;

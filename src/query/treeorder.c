@@ -2,17 +2,16 @@
 #include "query/treeorder.h"
 
 #include "base/memory.h"
+#include "query/levels.h"
 #include "query/treesum_internal.h"
-
-#include <math.h>
 
 /* --- values --- */
 
-static int64_t value_of(const struct treesum_tree *from, uint32_t stack)
+static int64_t value_of(const struct treesum_tree *from, uint32_t stack, struct levels_rounding *rounding)
 {
     if (stack >= from->n) /* others may have added some that we have no values for */
         return 0;
-    return from->levels ? llround(from->levels[stack]) : from->values[stack];
+    return from->levels ? levels_round(rounding, from->levels[stack]) : from->values[stack];
 }
 
 static int make_room(const struct treesum *sum, const struct treesum_tree *from, struct treeorder_tree *tree,
@@ -32,15 +31,17 @@ static int make_room(const struct treesum *sum, const struct treesum_tree *from,
     return 0;
 }
 
-/* Adds up along the order; `passes` is NULL where everything does. */
+/* Adds up along the order, in which also averages are rounded: what stands below a node follows each other. `passes` is NULL
+ * where everything does. */
 static void add_up(const struct treesum_tree *from, const bool *passes, struct treeorder_tree *tree)
 {
     const struct calltree *calls = tree->calls;
+    struct levels_rounding rounding = { 0 };
 
     for (uint32_t i = 0; i < calls->n_indexed; i++) {
         uint32_t stack = calls->order[i];
         bool is_in = !passes || passes[i];
-        int64_t value = is_in ? value_of(from, stack) : 0;
+        int64_t value = is_in ? value_of(from, stack, &rounding) : 0;
 
         tree->values[i + 1] = tree->values[i] + (uint64_t)value;
         if (tree->counts)
@@ -50,14 +51,14 @@ static void add_up(const struct treesum_tree *from, const bool *passes, struct t
     }
 }
 
-static uint64_t size_of(const struct treesum_tree *from, const struct treeorder_tree *tree)
+static uint64_t size_of(const struct treeorder_tree *tree)
 {
     uint64_t size = 0;
 
     if (!tree->n_others)
         return (uint64_t)treeorder_total(tree, 0);
     for (uint32_t i = 0; i < tree->calls->n_indexed; i++)
-        if (__builtin_add_overflow(size, flame_magnitude(value_of(from, tree->calls->order[i])), &size))
+        if (__builtin_add_overflow(size, flame_magnitude((int64_t)(tree->values[i + 1] - tree->values[i])), &size))
             return UINT64_MAX;
     return size;
 }
@@ -224,7 +225,7 @@ static int fill_column(struct treeorder *order, const struct treesum *sum, uint3
             return -1;
         add_up(from, NULL, tree);
         into->whole = value_add(into->whole, treeorder_total(tree, 0), &order->n_saturated);
-        if (__builtin_add_overflow(into->whole_size, size_of(from, tree), &into->whole_size))
+        if (__builtin_add_overflow(into->whole_size, size_of(tree), &into->whole_size))
             into->whole_size = UINT64_MAX;
     }
     return 0;

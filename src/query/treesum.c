@@ -51,15 +51,19 @@ struct treesum_facts treesum_facts(const struct treesum *sum)
 
 /* --- memory --- */
 
+static int refuse_more(const struct treesum *sum, struct error *err)
+{
+    return error_set(err, ERR_LIMIT,
+                     "the sums of this query take more than the %zu MiB that a query may have: ask for less time or "
+                     "fewer services, or raise --query-memory",
+                     sum->options.limit_bytes >> 20);
+}
+
 /* Counts what is about to be taken. */
 static int take_bytes(struct treesum *sum, size_t bytes, struct error *err)
 {
     if (sum->options.max_bytes && sum->bytes + bytes > sum->options.max_bytes)
-        return error_set(
-            err, ERR_LIMIT,
-            "the sums of this query take more than the %zu MiB that a query may have: ask for less time or "
-            "fewer services, or raise --query-memory",
-            sum->options.limit_bytes >> 20);
+        return refuse_more(sum, err);
     sum->bytes += bytes;
     return 0;
 }
@@ -167,6 +171,18 @@ static int by_id(const void *x, const void *y)
     return a->tree < b->tree ? -1 : a->tree > b->tree;
 }
 
+/* Adds stacks to their trees. Those that the trees had before are the cache's; what they grow by is ours. */
+static int grow_trees(struct treesum *sum, struct treecache_want *wants, size_t n, struct error *err)
+{
+    size_t max_bytes = sum->options.max_bytes ? sum->options.max_bytes : SIZE_MAX;
+    size_t room_bytes = max_bytes - sum->bytes;
+
+    if (treecache_add(sum->options.cache, sum->names, wants, n, &room_bytes, err) < 0)
+        return room_bytes ? -1 : refuse_more(sum, err);
+    sum->bytes = max_bytes - MIN(room_bytes, max_bytes);
+    return 0;
+}
+
 /* Gives the pending values their stacks, all in one walk over the dictionary. */
 static int settle(struct treesum *sum, struct error *err)
 {
@@ -183,7 +199,7 @@ static int settle(struct treesum *sum, struct error *err)
     for (size_t i = 0; i < n; i++)
         wants[i] =
             (struct treecache_want){ sum->pending.items[i].id, sum->trees.items[sum->pending.items[i].tree].tree, 0 };
-    result = treecache_add(sum->options.cache, sum->names, wants, n, err);
+    result = grow_trees(sum, wants, n, err);
     for (size_t i = 0; !result && i < n; i++) {
         const struct treesum_pending *pending = &sum->pending.items[i];
         struct treesum_tree *tree = &sum->trees.items[pending->tree];

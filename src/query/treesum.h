@@ -12,8 +12,9 @@ struct treesum_options {
     struct treecache *cache;
     struct slice tenant; /* as the store knows it */
     struct slice type;   /* full profile type */
-    size_t max_bytes;    /* of sums; 0 = no limit. Beyond it: ERR_LIMIT naming `limit_bytes` */
-    size_t limit_bytes;  /* of the query, of which this is one thread's share */
+    size_t
+        max_bytes; /* of sums, and of what the cache grows by; 0 = no limit. Beyond it: ERR_LIMIT naming `limit_bytes` */
+    size_t limit_bytes; /* of the query, of which this is one thread's share */
     /* Levels are averaged by weights that depend on the time of rows; NULL = values are added up. */
     double (*weight)(void *context, int64_t start_ns);
     void *weight_context;

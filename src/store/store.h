@@ -147,7 +147,7 @@ struct store_reads {
     uint64_t n_rows;   /* single rows, from parts and heads */
     uint64_t n_parts;  /* windows of a series over a part, or of a group over what is over of an open hour or slot */
     uint64_t n_spans;  /* values of the span index */
-    uint64_t n_bytes;  /* of the values of roll-ups and sums */
+    uint64_t n_bytes;  /* of roll-ups, sums and windows, as they are kept */
 };
 
 struct store_keep {

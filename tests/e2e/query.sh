@@ -92,6 +92,9 @@ err_has "nearest: 'shop'"
 refuses 1 "service 'shop' has no profiles of type 'wall'" hearth query --data-dir data shop.wall
 err_has "it has "
 refuses 1 "'nosuch'" hearth query --data-dir data '{}' --type nosuch
+refuses 2 "--function: regular expression '(': missing closing parenthesis" hearth query --data-dir data shop \
+    --from 2026-09-21 --until 2026-09-22 --function '('
+refuses 2 "PATTERN: regular expression '('" hearth peek '(' cpu.pb
 refuses 2 "'a:b' is no profile type" hearth query --data-dir data '{}' --type a:b
 refuses 2 "give one of the two" hearth query --data-dir data shop.cpu --type "process_cpu:samples:count:cpu:nanoseconds" \
     --from 2026-09-21 --until 2026-09-22
@@ -235,6 +238,13 @@ ask query "$cpu{version=\"1\"}" --format tree --path 'main;nosuch'
 status_is 1
 err_has "the path ends after 1 call: 'main' does not call 'nosuch' there"
 refuses 1 "no stack begins with 'serve'" hearth tree --path serve cpu.pb
+refuses 2 "--path begins a tree elsewhere; add --format tree" hearth query --data-dir data shop.cpu --path main
+printf '%s' '{"types": [["cpu", "nanoseconds"]], "period_type": ["cpu", "nanoseconds"], "period": 1,
+    "samples": [{"stack": ["main", "run(Ljava/lang/String;)V", "App\\Kernel"], "values": [5]}]}' >semicolon.json
+python3 "$data/encode_pprof.py" semicolon.json semicolon.pb
+run hearth tree --json --path 'main;run(Ljava/lang/String\;)V;App\Kernel' semicolon.pb
+status_is 0
+same "$(json 'd["tree"]["name"], d["tree"]["total"]')" "('App\\\\Kernel', 5)"
 
 t "filters on labels of samples are those of files"
 for filter in "--tagfocus route=/cart" "--tagignore route=/cart" "--tagfocus pay" "--tagfocus route:/ --focus render"; do
@@ -258,6 +268,9 @@ ask query "$cpu{}" --tagfocus route=/nosuch
 status_is 0
 out_empty
 err_has "no sample of $cpu{} passes --tagfocus and --tagignore"
+run hearth query --data-dir data "$cpu{}" --from 2026-09-22 --until 2026-09-23 --tagfocus route=/pay
+status_is 0
+err_has "there are some that begin from 2026-09-21T14:13:20Z"
 refuses 2 "--tagfocus: " hearth query --data-dir data "$cpu{}" --from 2026-09-21 --until 2026-09-22 --tagfocus '('
 
 # --- levels ---
@@ -294,6 +307,8 @@ refuses 1 "" hearth query --data-dir data --tenant nobody shop
 run hearth query --data-dir data --tenant nobody "$cpu{}"
 status_is 0
 err_has "tenant nobody has no profiles at all"
+refuses 1 "tenant nobody has no profiles at all; 'hearth import' writes some, and --tenant names another" \
+    hearth query --data-dir data --tenant nobody '{}'
 
 t "nothing in each format"
 for filter in "" "--focus x"; do
@@ -321,8 +336,8 @@ t "memory and time have limits, which the errors name"
 refuses 2 "--query-memory" hearth query --data-dir data shop --query-memory 1
 awk 'BEGIN { for (i = 0; i < 60000; i++) printf "main;a%d;b%d;c%d 1\n", i % 7, i % 999, i }' >wide.folded
 import --label service_name=wide --time 2026-09-21T14:30:00Z wide.folded
-# The sums of a tree, the stacks of a profile, and the profile itself.
-for options in "--format top --query-memory 1MiB" "--format folded --query-memory 1MiB" "--hide c1 --query-memory 16MiB"; do
+# The sums of a tree, its calls and names, the stacks of a profile, and the profile itself.
+for options in "--format top --query-memory 1MiB" "--format top --query-memory 4MiB" "--format folded --query-memory 1MiB" "--hide c1 --query-memory 16MiB"; do
     # shellcheck disable=SC2086
     ask query wide $options
     status_is 1
@@ -362,6 +377,9 @@ out_has "values  added up over time and instances"
 out_has "range   2026-09-21T14:00:00Z to 2026-09-21T15:00:00Z (1h)"
 out_has "answer  6 profiles of 1min, a tree of 9 nodes"
 out_has "1 thread"
+out_has " of roll-ups, sums and windows"
+ask explain "shop{version=9}" --type cpu
+out_has "answer  0 profiles, a tree of 1 node"
 ask explain shop --json
 same "$(json 'd["query"], d["profile_type"], d["level"], d["profiles"], d["nodes"], d["duration_ns"], d["threads"]')" \
     "('$cpu{service_name=\"shop\"}', '$cpu', False, 6, 9, 60000000000, 1)"
@@ -487,6 +505,7 @@ point() {
 same "$(point shop.cpu --kind count)" "([6], 'profiles')"
 same "$(point shop.cpu --kind average)" "([400000000], 'nanoseconds')"
 same "$(point 'order.cpu' --kind rate)" "([2.7777777777777777], 'count/second')"
+same "$(point cache.inuse_space)" "([325], 'bytes')"
 same "$(point cache.inuse_space --pyroscope-sums)" "([900], 'bytes')"
 refuses 1 "cores" hearth timeseries --data-dir data order.cpu --kind cores --from 2026-09-21 --until 2026-09-22
 refuses 1 "11000" hearth timeseries --data-dir data shop.cpu --step 1ms --from 2026-09-21 --until 2026-09-22

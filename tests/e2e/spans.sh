@@ -101,7 +101,7 @@ same "$(total --profile-id "$profile")" 5000
 ask explain --json "$cpu{}" --span-id "$span_1"
 same "$(json 'd["read"]["span_index_values"], d["read"]["rows"]')" "(1, 2)"
 ask explain "$cpu{}" --span-id "$span_1"
-out_has "1 values of the span index"
+out_has "1 value of the span index"
 
 t "links of OTLP are spans as well"
 import otlp service_name=threads "$data/service.otlp.json"
