@@ -464,6 +464,11 @@ static int run_portions(struct portion *portions, uint32_t n, struct query_facts
     return result;
 }
 
+static int check_query(void *context, struct error *err)
+{
+    return engine_check(context, err);
+}
+
 static int sum_trees(struct engine *engine, const struct query *query, const struct preparation *preparation,
                      struct portion *portions, uint32_t n, struct query_facts *facts, struct error *err)
 {
@@ -471,7 +476,9 @@ static int sum_trees(struct engine *engine, const struct query *query, const str
                                        .tenant = query->tenant,
                                        .type = query->type,
                                        .max_bytes = MAX(engine->options.query_bytes / n, 1u),
-                                       .limit_bytes = engine->options.query_bytes };
+                                       .limit_bytes = engine->options.query_bytes,
+                                       .check = check_query,
+                                       .check_context = (void *)query };
 
     if (preparation->is_averaged) {
         options.weight = levels_weight;

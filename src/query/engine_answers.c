@@ -82,6 +82,8 @@ static int go_by_order(struct answer *answer, bool *ret_depends, struct error *e
 
     begun_ns = clock_mono_ns();
     if (!result)
+        result = engine_check(answer->queries[0], err);
+    if (!result)
         result = finish_order(answer, sums, ret_depends, err);
     answer->facts[0].finish_ns = clock_mono_ns() - begun_ns;
     for (uint32_t i = 0; i < answer->n; i++)
@@ -154,13 +156,15 @@ static int go_by_profiles(struct answer *answer, struct error *err)
     struct batch batches[TREEORDER_MAX_COLUMNS];
     const struct profile *profiles[TREEORDER_MAX_COLUMNS];
     struct filter_spec by_functions = *filter_of(answer);
+    struct profile_limits limits = profile_default_limits;
     int64_t begun_ns;
     int result;
 
     by_functions.tag_focus = by_functions.tag_ignore = (struct slice){ 0 }; /* of samples, which are added up by now */
     result = filter_new(&by_functions, &filter, err);
+    limits.max_memory_bytes = engine_query_bytes(answer->engine);
     for (uint32_t i = 0; i < answer->n; i++)
-        batch_init(&batches[i], NULL);
+        batch_init(&batches[i], &limits);
     for (uint32_t i = 0; !result && i < answer->n; i++) {
         result = read_profile(answer, i, filter, &batches[i], err);
         profiles[i] = batches[i].profiles;

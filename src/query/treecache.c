@@ -276,12 +276,14 @@ static int add_some(struct treecache *cache, struct names *names, struct treecac
 }
 
 int treecache_add(struct treecache *cache, struct names *names, struct treecache_want *wants, size_t n,
-                  size_t *room_bytes, struct error *err)
+                  struct treecache_terms *terms, struct error *err)
 {
     for (size_t at = 0, taken; at < n; at += taken) {
-        if (add_some(cache, names, wants + at, n - at, room_bytes, &taken, err) < 0)
+        if (terms->check && terms->check(terms->context, err) < 0)
             return -1;
-        if (!*room_bytes)
+        if (add_some(cache, names, wants + at, n - at, &terms->room_bytes, &taken, err) < 0)
+            return -1;
+        if (!terms->room_bytes)
             return error_set(err, ERR_LIMIT, "the call trees take more memory than they may");
     }
     if (n > TRIM_STACKS)

@@ -40,11 +40,17 @@ struct treecache_want {
     struct treecache_tree *tree;
     uint32_t stack; /* filled in: its number in the tree */
 };
-/* Reads the names of stacks from their dictionary and adds them. `wants` are sorted by id; trees may want the same. What the
- * cache grows by is taken from `*room_bytes`, and there is no more added once nothing is left of it. Errors: ERR_LIMIT, with
- * `*room_bytes` 0; those of names_load, ERR_MEMORY, other ERR_LIMIT. */
+/* What those who add hold to. */
+struct treecache_terms {
+    size_t room_bytes; /* what the cache grows by is taken off; once nothing is left, no more is added */
+    /* Asked now and then: -1 with an error ends it. NULL = nobody is asked. */
+    int (*check)(void *context, struct error *err);
+    void *context;
+};
+/* Reads the names of stacks from their dictionary and adds them. `wants` are sorted by id; trees may want the same. Errors:
+ * ERR_LIMIT, with room_bytes 0; those of the check and of names_load, ERR_MEMORY, other ERR_LIMIT. */
 MUST_CHECK int treecache_add(struct treecache *cache, struct names *names, struct treecache_want *wants, size_t n,
-                             size_t *room_bytes, struct error *err);
+                             struct treecache_terms *terms, struct error *err);
 
 /* For a while nothing is added: trees and symbols can be read. The index of the trees given is up to date. Errors: ERR_MEMORY; then
  * nothing is held. */

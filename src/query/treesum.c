@@ -175,11 +175,11 @@ static int by_id(const void *x, const void *y)
 static int grow_trees(struct treesum *sum, struct treecache_want *wants, size_t n, struct error *err)
 {
     size_t max_bytes = sum->options.max_bytes ? sum->options.max_bytes : SIZE_MAX;
-    size_t room_bytes = max_bytes - sum->bytes;
+    struct treecache_terms terms = { max_bytes - sum->bytes, sum->options.check, sum->options.check_context };
 
-    if (treecache_add(sum->options.cache, sum->names, wants, n, &room_bytes, err) < 0)
-        return room_bytes ? -1 : refuse_more(sum, err);
-    sum->bytes = max_bytes - MIN(room_bytes, max_bytes);
+    if (treecache_add(sum->options.cache, sum->names, wants, n, &terms, err) < 0)
+        return terms.room_bytes ? -1 : refuse_more(sum, err);
+    sum->bytes = max_bytes - MIN(terms.room_bytes, max_bytes);
     return 0;
 }
 

@@ -12,12 +12,15 @@ struct treesum_options {
     struct treecache *cache;
     struct slice tenant; /* as the store knows it */
     struct slice type;   /* full profile type */
-    size_t
-        max_bytes; /* of sums, and of what the cache grows by; 0 = no limit. Beyond it: ERR_LIMIT naming `limit_bytes` */
+    /* Of sums, and of what the cache grows by; 0 = no limit. Beyond it: ERR_LIMIT naming `limit_bytes`. */
+    size_t max_bytes;
     size_t limit_bytes; /* of the query, of which this is one thread's share */
     /* Levels are averaged by weights that depend on the time of rows; NULL = values are added up. */
     double (*weight)(void *context, int64_t start_ns);
     void *weight_context;
+    /* Asked while names are read, which may take long: -1 with an error ends it. NULL = nobody is asked. */
+    int (*check)(void *context, struct error *err);
+    void *check_context;
 };
 
 /* Errors: ERR_MEMORY. Borrows the options' texts. Thread: one at a time. */
