@@ -6,10 +6,10 @@
 #include "base/thread.h"
 #include "profile/valuetype.h"
 #include "query/engine_internal.h"
-#include "query/levels.h"
 #include "query/profilesum.h"
 #include "query/samplefilter.h"
-#include "query/treesum.h"
+#include "tree/levels.h"
+#include "tree/treesum.h"
 
 #include <unistd.h>
 

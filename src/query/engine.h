@@ -21,8 +21,8 @@
 #include "flame/diff.h"
 #include "flame/top.h"
 #include "profile/filter.h"
-#include "query/latenames.h"
 #include "store/store.h"
+#include "tree/latenames.h"
 
 #include <stdatomic.h>
 

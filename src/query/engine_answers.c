@@ -6,8 +6,8 @@
 #include "profile/builder.h"
 #include "query/engine_internal.h"
 #include "query/points.h"
-#include "query/treeflame.h"
-#include "query/treegraph.h"
+#include "tree/treeflame.h"
+#include "tree/treegraph.h"
 
 /* One answer on its way: one query, or two for a diff. */
 struct answer {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "query/engine.h"
-#include "query/treesum.h"
+#include "tree/treesum.h"
 
 /* Waits for its turn; engine_leave gives it back. `is_wide`: it uses several threads. Errors: ERR_CANCELLED, ERR_TIMEOUT. */
 MUST_CHECK int engine_enter(struct engine *engine, const struct query *query, bool is_wide, struct error *err);

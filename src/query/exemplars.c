@@ -11,8 +11,8 @@
 #include "base/memory.h"
 #include "block/rowid.h"
 #include "query/engine_internal.h"
-#include "query/querycolumns.h"
 #include "query/rowlabels.h"
+#include "tree/querycolumns.h"
 
 #include <stdlib.h>
 

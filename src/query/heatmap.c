@@ -7,7 +7,7 @@
 #include "block/rowid.h"
 #include "query/engine_internal.h"
 #include "query/points.h"
-#include "query/querycolumns.h"
+#include "tree/querycolumns.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/latenames.h"
+#include "tree/latenames.h"
 
 #include "query/engine.h"
 #include "store/store_sample_test.h"

@@ -4,8 +4,8 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/vec.h"
-#include "query/levels.h"
-#include "query/querycolumns.h"
+#include "tree/levels.h"
+#include "tree/querycolumns.h"
 
 #include <stdlib.h>
 

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "profile/builder.h"
-#include "query/latenames.h"
 #include "store/store.h"
+#include "tree/latenames.h"
 
 struct profilesum;
 

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "profile/filter.h"
-#include "query/latenames.h"
 #include "store/store.h"
+#include "tree/latenames.h"
 
 struct samplefilter;
 

@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "query/engine_internal.h"
-#include "query/levels.h"
 #include "query/querycatalog.h"
-#include "query/querycolumns.h"
 #include "query/rowlabels.h"
+#include "tree/levels.h"
+#include "tree/querycolumns.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/calltree.h"
+#include "tree/calltree.h"
 
 #include "base/test.h"
 #include "profile/builder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/treecache.h"
+#include "tree/treecache.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

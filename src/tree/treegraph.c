@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/treegraph.h"
+#include "tree/treegraph.h"
 
 #include "base/map.h"
 #include "base/memory.h"

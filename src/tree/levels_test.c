@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/levels.h"
+#include "tree/levels.h"
 
 #include "base/test.h"
 

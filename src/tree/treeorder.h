@@ -9,8 +9,8 @@
  * pass are as if they were not there. */
 #pragma once
 
-#include "query/functionmatch.h"
-#include "query/treesum.h"
+#include "tree/functionmatch.h"
+#include "tree/treesum.h"
 
 #define TREEORDER_MAX_COLUMNS 2
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/treeorder.h"
+#include "tree/treeorder.h"
 
 #include "base/memory.h"
-#include "query/levels.h"
-#include "query/treesum_internal.h"
+#include "tree/levels.h"
+#include "tree/treesum_internal.h"
 
 /* --- values --- */
 

@@ -2,8 +2,8 @@
 /* What treesum.c, which adds up, and treeorder.c, which puts the sums in order, share. */
 #pragma once
 
-#include "query/querycolumns.h"
-#include "query/treesum.h"
+#include "tree/querycolumns.h"
+#include "tree/treesum.h"
 
 /* The sums of one group, by stack of its call tree. */
 struct treesum_tree {

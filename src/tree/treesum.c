@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/treesum.h"
+#include "tree/treesum.h"
 
 #include "base/memory.h"
-#include "query/treesum_internal.h"
+#include "tree/treesum_internal.h"
 
 #include <stdlib.h>
 

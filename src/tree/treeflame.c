@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Nodes are taken from a heap that holds the children of what was taken, until there are enough. */
-#include "query/treeflame.h"
+#include "tree/treeflame.h"
 
 #include "base/memory.h"
 #include "flame/trim.h"

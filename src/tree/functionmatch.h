@@ -5,7 +5,7 @@
 #pragma once
 
 #include "profile/pattern.h"
-#include "query/symbolplaces.h"
+#include "tree/symbolplaces.h"
 
 enum functionmatch_verdict { FUNCTIONMATCH_UNTRIED, FUNCTIONMATCH_NO, FUNCTIONMATCH_YES, FUNCTIONMATCH_DEPENDS };
 

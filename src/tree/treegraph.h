@@ -5,7 +5,7 @@
 #pragma once
 
 #include "flame/top.h"
-#include "query/treeorder.h"
+#include "tree/treeorder.h"
 
 struct treegraph_options {
     enum top_order order; /* by column 0 */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/symbolplaces.h"
+#include "tree/symbolplaces.h"
 
 #include "base/memory.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/functionmatch.h"
+#include "tree/functionmatch.h"
 
 #include "store/store_sample_test.h"
 

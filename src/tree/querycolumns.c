@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/querycolumns.h"
+#include "tree/querycolumns.h"
 
 #include "flame/noise.h"
 

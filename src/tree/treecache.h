@@ -8,10 +8,10 @@
 
 #include "base/hash.h"
 #include "base/lock.h"
-#include "query/calltree.h"
-#include "query/latenames.h"
-#include "query/symbolplaces.h"
 #include "store/names.h"
+#include "tree/calltree.h"
+#include "tree/latenames.h"
+#include "tree/symbolplaces.h"
 
 struct treecache;
 struct treecache_tree;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/idmap.h"
+#include "tree/idmap.h"
 
 #include <stdlib.h>
 

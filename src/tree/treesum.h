@@ -3,8 +3,8 @@
 #pragma once
 
 #include "flame/flame.h"
-#include "query/treecache.h"
 #include "store/store.h"
+#include "tree/treecache.h"
 
 struct treesum;
 

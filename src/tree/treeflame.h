@@ -9,7 +9,7 @@
 #pragma once
 
 #include "flame/flame.h"
-#include "query/treeorder.h"
+#include "tree/treeorder.h"
 
 struct treeflame_options {
     uint32_t max_nodes; /* at most so many, the root included and "other" nodes not; 0 = all */

@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "profile/symbolset.h"
-#include "query/idmap.h"
+#include "tree/idmap.h"
 
 #define CALLTREE_NONE      IDMAP_NONE
 #define CALLTREE_MAX_DEPTH 4096u /* deeper calls are left out */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/functionmatch.h"
+#include "tree/functionmatch.h"
 
 int functionmatch_start(struct functionmatch *match, struct arena *arena, struct error *err)
 {

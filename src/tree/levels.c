@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/levels.h"
+#include "tree/levels.h"
 
-#include "query/querycolumns.h"
+#include "tree/querycolumns.h"
 
 #include <math.h>
 
