@@ -2,7 +2,10 @@
 #include "base/memory.h"
 #include "kv/kv_internal.h"
 
-#define SCAN_READAHEAD_BYTES ((size_t)64 << 10)
+/* A walk reads ahead in each file of the first level by itself: so much in all, and at least and at most so much in one. */
+#define SCAN_READAHEAD_BYTES     ((size_t)1 << 20)
+#define MIN_SCAN_READAHEAD_BYTES ((size_t)16 << 10)
+#define MAX_SCAN_READAHEAD_BYTES ((size_t)128 << 10)
 
 struct kv_batch {
     rocksdb_writebatch_t *rocks;
@@ -227,6 +230,18 @@ void kv_snapshot_free(struct kv_snapshot *snapshot)
 
 /* --- iterators --- */
 
+static size_t find_readahead(struct kv *kv, uint32_t family)
+{
+    rocksdb_column_family_handle_t *handle = kv_handle(kv, family);
+    char *text = handle ? rocksdb_property_value_cf(kv->db, handle, "rocksdb.num-files-at-level0") : NULL;
+    uint64_t n_files = 0;
+
+    if (text && !slice_to_u64(slice_from(text), &n_files))
+        n_files = 0;
+    rocksdb_free(text);
+    return MAX(MIN(SCAN_READAHEAD_BYTES / (n_files + 1), MAX_SCAN_READAHEAD_BYTES), MIN_SCAN_READAHEAD_BYTES);
+}
+
 /* Has the walk begin at the prefix and end at the first key behind all that begin with it. */
 static void set_bounds(struct kv_iterator *iterator, struct slice prefix)
 {
@@ -274,8 +289,8 @@ static int make_iterator(struct kv *kv, uint32_t family, const struct kv_snapsho
 int kv_iterator_new(struct kv *kv, uint32_t family, const struct kv_snapshot *snapshot, struct slice prefix,
                     bool is_scan, struct kv_iterator **ret_iterator, struct error *err)
 {
-    if (make_iterator(kv, family, snapshot, prefix, !is_scan, is_scan ? SCAN_READAHEAD_BYTES : 0, ret_iterator, err) <
-        0)
+    if (make_iterator(kv, family, snapshot, prefix, !is_scan, is_scan ? find_readahead(kv, family) : 0, ret_iterator,
+                      err) < 0)
         return -1;
     rocksdb_iter_seek_to_first((*ret_iterator)->rocks);
     return 0;
