@@ -191,8 +191,10 @@ int verify_walk_open(struct verify_walk *walk, struct verify_run *run, uint32_t 
 {
     *walk = (struct verify_walk){ .run = run, .family = family };
     remember(walk, prefix);
-    if (kv_iterator_new(run->day->kv, family, run->view.snapshot, prefix, true, &walk->iterator, err) < 0)
+    /* Several walks at a time, each over all files: what they read ahead would add up. */
+    if (kv_iterator_new_sparse(run->day->kv, family, run->view.snapshot, prefix, &walk->iterator, err) < 0)
         return -1;
+    kv_iterator_seek(walk->iterator, prefix);
     return settle(walk, err);
 }
 
