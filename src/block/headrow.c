@@ -83,7 +83,7 @@ static void permute(struct headrow *row, const uint64_t *pairs, uint64_t *scratc
         permute_u64(row->counts, pairs, scratch, row->n_samples);
 }
 
-static void move_sample(struct headrow *row, uint32_t from, uint32_t to)
+void headrow_move_sample(struct headrow *row, uint32_t from, uint32_t to)
 {
     row->stacks[to] = row->stacks[from];
     for (uint32_t type = 0; type < row->n_types; type++)
@@ -116,7 +116,7 @@ static void add_equal(struct headrow *row, uint64_t *saturated)
 
     for (uint32_t i = 1; i < row->n_samples; i++) {
         if (kept < i)
-            move_sample(row, i, kept);
+            headrow_move_sample(row, i, kept);
         if (is_behind(row, kept))
             kept++;
         else

@@ -72,6 +72,8 @@ MUST_CHECK int headrow_decode(struct slice bytes, struct arena *arena, struct he
 /* Sorts the samples of a row that was just filled into the order of R1 and adds up equal ones (saturating; `*saturated`
  * counts). Scratch comes from `arena`. Errors: ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int headrow_sort(struct headrow *row, struct arena *arena, uint64_t *saturated, struct error *err);
+/* Puts sample `from` in the place of sample `to`: for leaving some out where they are. */
+void headrow_move_sample(struct headrow *row, uint32_t from, uint32_t to);
 /* What the samples come to in all; stays at the edge of 64 bits. */
 int64_t headrow_total(const struct headrow *row, uint32_t type);
 /* Whether a row obeys R1. */

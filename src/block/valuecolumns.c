@@ -160,8 +160,9 @@ void valuecolumns_encode(const int64_t *values, size_t stride, const uint32_t *o
     }
 }
 
-static int decode_column(struct slice *rest, const uint32_t *places, size_t n, struct arena *arena, int64_t *values,
-                         struct error *err)
+/* One column: entries kept[k] of it (NULL = all) go to places[k] (NULL = k). */
+static int decode_column(struct slice *rest, const uint32_t *kept, const uint32_t *places, size_t n_kept, size_t n,
+                         struct arena *arena, int64_t *values, struct error *err)
 {
     uint64_t *column;
     size_t found;
@@ -170,47 +171,11 @@ static int decode_column(struct slice *rest, const uint32_t *places, size_t n, s
         return -1;
     if (found != n)
         return error_set(err, ERR_CORRUPT, "column has %zu values, %zu are wanted", found, n);
-    for (size_t k = 0; k < n; k++)
-        values[places ? places[k] : k] = varint_unzigzag(column[k]);
-    return 0;
-}
+    for (size_t k = 0; k < n_kept; k++) {
+        size_t place = places ? places[k] : k;
 
-int valuecolumns_decode(struct slice *rest, const uint32_t *places, size_t n, uint32_t n_types, struct arena *arena,
-                        int64_t **ret_values, struct error *err)
-{
-    struct value_form forms[PROFILE_MAX_TYPES];
-    int64_t *values;
-
-    ASSERT(n_types <= PROFILE_MAX_TYPES);
-    values = ARENA_ARRAY(arena, int64_t, n * n_types, err);
-    if (!values)
-        return -1;
-    for (uint32_t type = 0; type < n_types; type++) {
-        if (valuecolumns_next_form(rest, type, forms, &forms[type], err) < 0)
-            return -1;
-        if (forms[type].base != 0) {
-            if (valuecolumns_multiply(values, n, n, type, forms[type], err) < 0)
-                return -1;
-        } else if (decode_column(rest, places, n, arena, values + type * n, err) < 0) {
-            return error_wrap(err, "type %u", type);
-        }
+        values[place] = varint_unzigzag(column[kept ? kept[k] : k]);
     }
-    *ret_values = values;
-    return 0;
-}
-
-static int pick_column(struct slice *rest, const uint32_t *kept, const uint32_t *places, size_t n_kept, size_t n,
-                       struct arena *arena, int64_t *values, struct error *err)
-{
-    uint64_t *column;
-    size_t found;
-
-    if (column_decode_u64(rest, n, arena, &column, &found, err) < 0)
-        return -1;
-    if (found != n)
-        return error_set(err, ERR_CORRUPT, "column has %zu values, %zu are wanted", found, n);
-    for (size_t k = 0; k < n_kept; k++)
-        values[places[k]] = varint_unzigzag(column[kept[k]]);
     return 0;
 }
 
@@ -230,12 +195,18 @@ int valuecolumns_decode_some(struct slice *rest, const uint32_t *kept, const uin
         if (forms[type].base != 0) {
             if (valuecolumns_multiply(values, n_kept, n_kept, type, forms[type], err) < 0)
                 return -1;
-        } else if (pick_column(rest, kept, places, n_kept, n, arena, values + type * n_kept, err) < 0) {
+        } else if (decode_column(rest, kept, places, n_kept, n, arena, values + type * n_kept, err) < 0) {
             return error_wrap(err, "type %u", type);
         }
     }
     *ret_values = values;
     return 0;
+}
+
+int valuecolumns_decode(struct slice *rest, const uint32_t *places, size_t n, uint32_t n_types, struct arena *arena,
+                        int64_t **ret_values, struct error *err)
+{
+    return valuecolumns_decode_some(rest, NULL, places, n, n, n_types, arena, ret_values, err);
 }
 
 int valuecolumns_skip(struct slice *rest, size_t n, uint32_t n_types, struct error *err)

@@ -50,7 +50,8 @@ void valuecolumns_encode(const int64_t *values, size_t stride, const uint32_t *o
  * `rest` is somewhere inside. */
 MUST_CHECK int valuecolumns_decode(struct slice *rest, const uint32_t *places, size_t n, uint32_t n_types,
                                    struct arena *arena, int64_t **ret_values, struct error *err);
-/* The same for some of `n` values: number kept[k], of n_kept, becomes values[type * n_kept + places[k]]. */
+/* The same for some of `n` values: number kept[k], of n_kept, becomes values[type * n_kept + places[k]]. Without `kept` or
+ * `places` it is k. */
 MUST_CHECK int valuecolumns_decode_some(struct slice *rest, const uint32_t *kept, const uint32_t *places, size_t n_kept,
                                         size_t n, uint32_t n_types, struct arena *arena, int64_t **ret_values,
                                         struct error *err);

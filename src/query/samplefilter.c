@@ -275,19 +275,6 @@ static int judge_sets(struct cutting *c, struct error *err)
     return 0;
 }
 
-static void keep_sample(struct headrow *row, uint32_t from, uint32_t to)
-{
-    row->stacks[to] = row->stacks[from];
-    for (uint32_t k = 0; k < row->n_types; k++)
-        row->values[(size_t)k * row->stride + to] = row->values[(size_t)k * row->stride + from];
-    if (row->label_sets)
-        row->label_sets[to] = row->label_sets[from];
-    if (row->links)
-        row->links[to] = row->links[from];
-    if (row->counts)
-        row->counts[to] = row->counts[from];
-}
-
 static int choose_by_labels(struct cutting *c, struct headrow *row, struct error *err)
 {
     struct samplefilter *filter = c->filter;
@@ -299,7 +286,7 @@ static int choose_by_labels(struct cutting *c, struct headrow *row, struct error
         return -1;
     for (uint32_t i = 0; i < row->n_samples; i++)
         if (filter->sets.items[hash_set_find(&filter->sets_seen, hash_of(c, set_of(row, i)))])
-            keep_sample(row, i, n++);
+            headrow_move_sample(row, i, n++);
     row->n_samples = n;
     return 0;
 }
