@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* From uploads to the store: unpacks, decodes, puts labels, types and windows in order, makes deltas of what only ever
+ * rises, and writes.
+ *
+ * I1  intake_take returns 0 when what the receipt counts as stored is kept (store.h, S1). What could not be kept of an
+ *     upload that else was is counted and told in the receipt, and the rest is stored.
+ * I2  Every window is [start, end), whatever the sender means by its time (intakewindow.h).
+ * I3  trace, span and profile ids are links, in whichever spelling they came; never labels of series.
+ * I4  Bodies are bounded before and after unpacking, and so is what they become in memory.
+ * I5  Each upload counts for its source: the tenant, the service and the kind of sender (sources.h). */
+#pragma once
+
+#include "intake/sources.h"
+#include "intake/upload.h"
+#include "store/store.h"
+
+struct intake_options {
+    struct store *store;          /* outlives the intake */
+    const char *data_dir;         /* where deltas keep their state; NULL = in memory only */
+    uint64_t max_body_bytes;      /* before and after unpacking; 0 = 64 MiB */
+    struct profile_limits limits; /* of decoding; zeros = the defaults */
+};
+
+struct intake;
+MUST_CHECK int intake_new(const struct intake_options *options, struct intake **ret_intake, struct error *err);
+/* Writes what deltas must remember. Nobody may still use it. Accepts NULL. */
+void intake_free(struct intake *intake);
+
+/* What a thread needs to take uploads, kept between them. */
+struct intake_worker;
+MUST_CHECK int intake_worker_new(struct intake *intake, struct intake_worker **ret_worker, struct error *err);
+void intake_worker_free(struct intake_worker *worker);
+
+/* What became of one upload. */
+struct intake_receipt {
+    uint32_t n_profiles; /* that came */
+    uint32_t n_stored;   /* now or before (same id) */
+    uint32_t n_rejected; /* `rejection` says why for the first */
+    uint64_t n_samples;  /* stored */
+    uint64_t inflated_bytes;
+    struct error rejection;
+    struct slice service; /* of the first profile; valid until the worker's next upload */
+};
+
+/* Takes one upload. Errors, when nothing was stored: ERR_INVALID, ERR_CORRUPT, ERR_UNSUPPORTED, ERR_VERSION (what is
+ * wrong with it, and the cure), ERR_LIMIT (too large, too many series), ERR_FULL, ERR_BUSY, ERR_MEMORY, ERR_IO. Either
+ * way the receipt is filled in and the source has counted it. Thread: any; a worker is used by one at a time. */
+MUST_CHECK int intake_take(struct intake_worker *worker, const struct upload *upload,
+                           struct intake_receipt *ret_receipt, struct error *err);
+
+/* Who sent what and what became of it, for status pages. */
+struct sources *intake_sources(struct intake *intake);
