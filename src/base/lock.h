@@ -16,6 +16,9 @@
     X(TEST_LOW)       /* tests of lock.c */                                                                            \
     X(TEST_HIGH)      /* tests of lock.c */                                                                            \
     X(THREAD)         /* thread.c: the wish to stop */                                                                 \
+    X(NET_SERVER)     /* httpserver.c: bytes of bodies in flight */                                                    \
+    X(NET_POOL)       /* pool.c: what waits for workers */                                                             \
+    X(NET_LOOP)       /* loop.c: exchanges that come back from workers */                                              \
     X(STORE_MAINTAIN) /* rocks.c: one maintenance at a time */                                                         \
     X(STORE_KEEPS)    /* rocks.c: the list of kept ranges */                                                           \
     X(STORE_ROCKS)    /* rocks.c: scratch memory, what is known of the disk */                                         \

@@ -40,6 +40,8 @@ struct protocol {
     void (*output)(struct connection *connection);
     /* No new requests: those that run are answered, then the connection ends. */
     void (*drain)(struct connection *connection);
+    /* The peer was too slow with a head or a body; NULL = nothing is said. The connection ends behind it. */
+    void (*timeout)(struct connection *connection);
     /* A reservation that an exchange waited for was granted: go on reading its body. */
     void (*resume)(struct connection *connection, struct exchange *exchange);
     /* Frees what the protocol keeps. The connection's exchanges are let go by connection.c. */
@@ -59,6 +61,7 @@ enum connection_wait {                   /* what a deadline is for */
                        CONNECTION_BODY,  /* more of a body */
                        CONNECTION_WORK,  /* the answer of a handler: no deadline */
                        CONNECTION_WRITE, /* the peer to read */
+                       CONNECTION_LINGER /* the peer to stop sending, so that it sees the last answer */
 };
 
 struct connection {
@@ -79,7 +82,10 @@ struct connection {
     bool has_ended;             /* the peer sends nothing more */
     bool is_closing;            /* ends as soon as `out` is written */
     bool is_draining;
-    bool is_in_protocol; /* a protocol function runs: freeing waits */
+    bool lingers;    /* reads and drops what still comes before it closes */
+    bool is_broken;  /* neither reads nor writes any more */
+    bool is_pumping; /* the bytes are being moved: whoever comes in between leaves it to that */
+    int64_t write_until_mono_ns;
     char peer[64];
     struct connection *previous, *next; /* of its loop */
 };
@@ -95,9 +101,8 @@ void exchange_free(struct exchange *exchange);
  * it comes) and then call exchange_is_complete. False: it is answered already (respond() is still to be called by the
  * protocol); the body, if any, is not wanted. */
 MUST_CHECK bool exchange_begin(struct exchange *exchange, int64_t body_bytes);
-/* Room for `len` bytes of body is accounted for. 1: go on. 0: not now; resume() will be called. -1: the body is longer
- * than allowed; the exchange is answered (413) as with exchange_begin. Room reserved in exchange_begin is not reserved
- * again. */
+/* Accounts for `len` more bytes of body, before they are stored. 1: go on. 0: not now; resume() will be called. -1: the
+ * body is longer than allowed; the exchange is answered (413) as with exchange_begin. */
 MUST_CHECK int exchange_reserve(struct exchange *exchange, size_t len);
 /* The whole request is here: it goes to its handler, and respond() will be called, now or later. */
 void exchange_is_complete(struct exchange *exchange);
@@ -111,5 +116,15 @@ void connection_pause(struct connection *connection);
 void connection_continue(struct connection *connection);
 /* Something was put into `out`. */
 void connection_write(struct connection *connection);
-/* Ends it when `out` is written. */
-void connection_end(struct connection *connection);
+/* Ends it when `out` is written. With `lingers` what the peer still sends is read and dropped for a while, since closing at
+ * once could take the answer away from it. */
+void connection_end(struct connection *connection, bool lingers);
+
+/* --- between exchange.c, connection.c and loop.c --- */
+
+/* Whose turn a connection's exchanges count as: that of its peer's address. */
+uint64_t connection_lane(const struct connection *connection);
+/* An exchange that starved has its room. */
+void connection_resume(struct exchange *exchange);
+/* Bodies were let go: gives room to those who wait for it. */
+void exchange_feed_starving(struct loop *loop);

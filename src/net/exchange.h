@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 struct connection;
+struct loop;
 struct route;
 
 struct request {
@@ -48,11 +49,13 @@ struct exchange {
     _Atomic bool is_gone; /* the peer will not read the answer; long handlers look now and then */
 
     /* Of connection and pool; not for handlers. */
-    struct connection *connection;
+    struct connection *connection; /* NULL = it has ended */
+    struct loop *loop;
     int32_t stream; /* HTTP/2 */
     struct buffer body;
-    uint64_t reserved_bytes;
+    uint64_t reserved_bytes, wanted_bytes, max_body_bytes;
     uint64_t lane;
+    bool is_starving;                 /* waits for room for its body */
     bool is_running;                  /* with the pool */
     bool is_complete;                 /* the whole request is here */
     struct exchange *previous, *next; /* of its connection */
