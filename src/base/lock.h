@@ -19,6 +19,7 @@
     X(NET_SERVER)     /* httpserver.c: bytes of bodies in flight */                                                    \
     X(NET_POOL)       /* pool.c: what waits for workers */                                                             \
     X(NET_LOOP)       /* loop.c: exchanges that come back from workers */                                              \
+    X(INTAKE_SPILL)   /* spill.c: the files */                                                                         \
     X(STORE_MAINTAIN) /* rocks.c: one maintenance at a time */                                                         \
     X(STORE_KEEPS)    /* rocks.c: the list of kept ranges */                                                           \
     X(STORE_ROCKS)    /* rocks.c: scratch memory, what is known of the disk */                                         \

@@ -27,6 +27,7 @@ const char *upload_kind_name(enum upload_kind kind);
 struct upload {
     enum upload_kind kind;
     struct slice tenant;
+    struct slice id; /* the same upload has the same, if it comes again; empty = nobody knows. Not in the bytes */
     int64_t received_ns;
     uint32_t weight;           /* how many uploads this one stands for: 1, or more where others were left out */
     struct slice query;        /* of the URL, as it came; UPLOAD_SCRAPED: labels as `name=value` lines joined by LF */

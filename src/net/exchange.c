@@ -94,6 +94,7 @@ struct exchange *exchange_new(struct connection *connection)
     arena_init(&exchange->arena, EXCHANGE_MAX_ARENA);
     exchange->route = NULL;
     exchange->context = server->options.context;
+    exchange->state = NULL;
     exchange->worker = server->n_workers + 1 + connection->loop->number;
     atomic_init(&exchange->is_gone, false);
     exchange->connection = connection;

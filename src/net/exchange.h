@@ -45,6 +45,7 @@ struct exchange {
     struct arena arena;
     const struct route *route; /* NULL = none matches */
     void *context;             /* of the routes */
+    void *state;               /* the handler's own, from the arena; begins as NULL */
     uint32_t worker;      /* number of the worker that runs the handler; loops have numbers behind those of workers */
     _Atomic bool is_gone; /* the peer will not read the answer; long handlers look now and then */
 

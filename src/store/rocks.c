@@ -342,6 +342,11 @@ static int start_threads(struct rocks *rocks, struct error *err)
     return thread_start(&rocks->work_thread, "store-work", rocks_run_work, rocks, err);
 }
 
+static int rocks_ready(struct store *store, struct error *err)
+{
+    return rocks_check_disk(rocks_of(store), false, err);
+}
+
 static const struct store_ops rocks_ops = {
     .name = "rocks",
     .close = rocks_close,
@@ -351,6 +356,7 @@ static const struct store_ops rocks_ops = {
     .scan = rocks_scan,
     .each_series = rocks_each_series,
     .each_column_label = rocks_each_column_label,
+    .ready = rocks_ready,
     .maintain = rocks_maintain,
     .delete = rocks_delete,
     .keep = rocks_keep,

@@ -101,6 +101,11 @@ int store_each_column_label(struct store *store, const struct store_query *query
     return check_query(query, &given, err) < 0 ? -1 : store->ops->each_column_label(store, &given, visit, context, err);
 }
 
+int store_ready(struct store *store, struct error *err)
+{
+    return store->ops->ready(store, err);
+}
+
 int store_maintain(struct store *store, struct error *err)
 {
     return store->ops->maintain(store, err);

@@ -214,6 +214,7 @@ struct store_ops {
     int (*each_column_label)(struct store *store, const struct store_query *query,
                              int (*visit)(void *context, struct slice name, struct slice value, struct error *err),
                              void *context, struct error *err);
+    int (*ready)(struct store *store, struct error *err);
     int (*maintain)(struct store *store, struct error *err);
     int (*delete)(struct store *store, const struct store_query *query, uint32_t *ret_n_days, struct error *err);
     int (*keep)(struct store *store, const struct store_keep *keep, struct error *err);
@@ -270,6 +271,9 @@ MUST_CHECK int store_each_column_label(struct store *store, const struct store_q
                                        int (*visit)(void *context, struct slice name, struct slice value,
                                                     struct error *err),
                                        void *context, struct error *err);
+
+/* 0 when writes are taken; else why not: ERR_FULL. Costs next to nothing. */
+MUST_CHECK int store_ready(struct store *store, struct error *err);
 
 /* Everything that is due: closes hours, adds up those that go on, applies retention, watches the disk, opens failed days
  * again, closes idle ones. Called by the background thread, or by whoever has none. Errors are those of the first step

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Takes uploads out of the spill file and stores them, whenever the workers have little to do. */
+#include "base/log.h"
+#include "server/server_internal.h"
+
+#define DRAIN_LOOK_NS  (CLOCK_NS_PER_SECOND / 5) /* how often to look whether there is something */
+#define DRAIN_YIELD_NS (CLOCK_NS_PER_SECOND / 50)
+#define DRAIN_RETRY_NS CLOCK_NS_PER_SECOND
+#define DRAIN_TRIES    30 /* of an upload that fails for want of memory */
+
+struct drain {
+    struct server *server;
+    struct buffer bytes;
+    unsigned n_tries; /* of the upload at hand */
+};
+
+/* Those who come now go first, unless the spill file is nearly full: then nobody is helped by its filling up. */
+static bool should_yield(struct server *server)
+{
+    struct httpserver_counts http = httpserver_counts(server->http);
+    struct spill_counts spill = spill_counts(server->spill);
+
+    return http.pool.n_waiting > 0 && spill.bytes < spill.max_bytes / 10 * 9;
+}
+
+static void count_spilled(struct server *server, const struct upload *upload, const struct intake_receipt *receipt)
+{
+    struct source_counts counts = { .n_spilled = receipt->n_stored };
+
+    sources_count(intake_sources(server->intake), upload->tenant, receipt->service,
+                  slice_from(upload_kind_name(upload->kind)), clock_now_ns(), &counts, NULL);
+}
+
+/* Stores the upload. False: it must be tried again later. */
+static bool store_upload(struct drain *drain, const struct upload *upload)
+{
+    struct server *server = drain->server;
+    struct intake_receipt receipt;
+    struct error err;
+
+    if (intake_take(server->workers[server->n_workers], upload, &receipt, &err) == 0) {
+        count_spilled(server, upload, &receipt);
+        return true;
+    }
+    if (err.code == ERR_BUSY || err.code == ERR_IO || err.code == ERR_FULL ||
+        (err.code == ERR_MEMORY && ++drain->n_tries < DRAIN_TRIES)) {
+        LOG_EVERY(60, LOG_WARN, "server", "uploads stay in the spill file for now: %s", err.text);
+        return false;
+    }
+    LOG_EVERY(10, LOG_WARN, "server", "an upload that was put aside cannot be stored: %s", err.text);
+    return true;
+}
+
+/* One upload; how long to wait before the next. */
+static int64_t drain_one(struct drain *drain)
+{
+    struct server *server = drain->server;
+    struct upload upload;
+    struct error err;
+    bool is_there;
+
+    if (should_yield(server))
+        return DRAIN_YIELD_NS;
+    if (spill_next(server->spill, &drain->bytes, &upload, &is_there, &err) < 0) {
+        LOG_EVERY(60, LOG_ERROR, "server", "the spill file cannot be read: %s", err.text);
+        return DRAIN_RETRY_NS;
+    }
+    if (!is_there) {
+        buffer_done(&drain->bytes);
+        buffer_init(&drain->bytes, 0);
+        return DRAIN_LOOK_NS;
+    }
+    if (!store_upload(drain, &upload))
+        return DRAIN_RETRY_NS;
+    drain->n_tries = 0;
+    spill_done(server->spill);
+    return 0;
+}
+
+void drain_run(struct thread *thread, void *context)
+{
+    struct drain drain = { .server = context };
+
+    buffer_init(&drain.bytes, 0);
+    while (!thread_is_stopping(thread)) {
+        int64_t wait = drain_one(&drain);
+
+        if (wait > 0 && !thread_sleep(thread, wait))
+            break;
+    }
+    buffer_done(&drain.bytes);
+}

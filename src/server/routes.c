@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Every path that the server knows. */
+#include "server/server_internal.h"
+
+#define OTLP_SERVICE "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
+
+// clang-format off
+#define INGEST_PARAMETERS {                                                                                            \
+    { "name", "The application and its labels, as app{key=value,...}; app.cpu names the type of folded stacks too." },  \
+    { "from", "When the profile began: seconds, milliseconds, microseconds or nanoseconds since 1970, or now-10s." },   \
+    { "until", "When it ended." },                                                                                     \
+    { "format", "pprof, trie, tree, lines or groups; without it a form with a profile is pprof, the rest groups." },    \
+    { "sampleRate", "Samples per second: what one sample of folded stacks stands for." },                              \
+    { "spyName", "Which profiler it was; kept as the label pyroscope_spy." },                                          \
+    { "units", "What the values are; may be empty." },                                                                 \
+    { "aggregationType", "sum or average; may be empty." },                                                            \
+}
+// clang-format on
+
+static const struct route routes[] = {
+    { HTTP_POST, "/ingest", ROUTE_WRITE, "Takes a profile as Pyroscope's SDKs send it, or plain pprof without a name.",
+      receive_ingest, receive_ingest_overflow, receive_refuse, receive_lane, receive_admit,
+      .parameters = INGEST_PARAMETERS },
+    { HTTP_POST, "/pyroscope/ingest", ROUTE_WRITE, "The same as /ingest.", receive_ingest, receive_ingest_overflow,
+      receive_refuse, receive_lane, receive_admit, .parameters = INGEST_PARAMETERS },
+    { HTTP_POST, "/profiles", ROUTE_WRITE,
+      "Takes one pprof profile; the headers X-Profile-Type, X-Profile-Timestamp and X-Trace-ID say more about it.",
+      receive_plain, receive_plain_overflow, receive_refuse, receive_lane, receive_admit },
+    { HTTP_POST, "/push.v1.PusherService/Push", ROUTE_WRITE,
+      "Takes series of profiles: push.v1.PushRequest by Connect, gRPC or gRPC-Web.", receive_push,
+      receive_push_overflow, receive_refuse, receive_lane, receive_admit, .is_procedure = true },
+    { HTTP_POST, OTLP_SERVICE, ROUTE_WRITE, "Takes OpenTelemetry profiles by gRPC.", receive_otlp,
+      receive_otlp_overflow, receive_refuse, receive_lane, receive_admit_otlp, .is_procedure = true },
+    { HTTP_POST, "/v1development/profiles", ROUTE_WRITE, "Takes OpenTelemetry profiles by HTTP, protobuf or JSON.",
+      receive_otlp, receive_otlp_overflow, receive_refuse, receive_lane, receive_admit_otlp },
+    { HTTP_POST, "/v1/profiles", ROUTE_WRITE, "The same as /v1development/profiles.", receive_otlp,
+      receive_otlp_overflow, receive_refuse, receive_lane, receive_admit_otlp },
+
+    { HTTP_GET, "/ready", ROUTE_PUBLIC, "200 when profiles are taken, else 503 with the reason.", health_ready,
+      .is_quick = true },
+    { HTTP_GET, "/healthz", ROUTE_PUBLIC, "200 while the server runs.", health_alive, .is_quick = true },
+    { HTTP_GET, "/metrics", ROUTE_PUBLIC, "The server's own metrics in the format of Prometheus.", status_metrics },
+    { HTTP_GET, "/api/v1/status", ROUTE_READ,
+      "What came from whom and what became of it, the queues and the listeners, as JSON.", status_all },
+    { HTTP_GET, "/api/v1/status/buildinfo", ROUTE_PUBLIC, "The version, as Pyroscope tells it.", status_build,
+      .is_quick = true },
+};
+
+const struct route_table server_routes = { routes, ARRAY_LEN(routes) };

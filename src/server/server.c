@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/server.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "server/server_internal.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static uint32_t default_workers(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n < 2 ? 2 : (uint32_t)MIN(n, 64);
+}
+
+static int open_store(struct server *server, struct error *err)
+{
+    char path[PATH_MAX];
+
+    if (store_open(&server->options.store, &server->store, err) < 0)
+        return -1;
+    if ((size_t)snprintf(path, sizeof(path), "%s/spill", server->options.store.data_dir) >= sizeof(path))
+        return error_set(err, ERR_LIMIT, "the path of the data directory is too long");
+    return spill_open(path, server->options.max_spill_bytes, &server->spill, err);
+}
+
+static int make_workers(struct server *server, struct error *err)
+{
+    struct intake_options options = { .store = server->store,
+                                      .data_dir = server->options.store.data_dir,
+                                      .max_body_bytes = server->options.max_body_bytes };
+
+    server->n_workers = server->options.n_workers ? server->options.n_workers : default_workers();
+    if (intake_new(&options, &server->intake, err) < 0)
+        return -1;
+    server->workers = memory_alloc_zero((server->n_workers + 1) * sizeof(struct intake_worker *), err);
+    if (!server->workers)
+        return -1;
+    for (uint32_t i = 0; i <= server->n_workers; i++)
+        if (intake_worker_new(server->intake, &server->workers[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+static int listen_all(struct server *server, struct error *err)
+{
+    const struct server_options *options = &server->options;
+    struct address addresses[SERVER_MAX_LISTENERS];
+    struct httpserver_options http = {
+        .listen = addresses,
+        .n_listen = options->n_listeners,
+        .routes = server_routes,
+        .context = server,
+        .pool = { .n_workers = server->n_workers, .max_waiting_bytes = options->max_waiting_bytes },
+        .settle = receive_settle,
+        .max_connections = options->max_connections,
+        .max_body_bytes = options->max_body_bytes,
+        .head_timeout_ns = options->head_timeout_ns,
+        .body_timeout_ns = options->body_timeout_ns,
+        .idle_timeout_ns = options->idle_timeout_ns,
+        .cors_origin = options->cors_origin,
+        .answered = servermetrics_answered,
+    };
+
+    for (size_t i = 0; i < options->n_listeners; i++)
+        addresses[i] = options->listeners[i].address;
+    return httpserver_start(&http, &server->http, err);
+}
+
+static int start(struct server *server, struct error *err)
+{
+    if (servermetrics_register(server, err) < 0 || open_store(server, err) < 0 || make_workers(server, err) < 0 ||
+        listen_all(server, err) < 0)
+        return -1;
+    return thread_start(&server->drainer, "drainer", drain_run, server, err);
+}
+
+int server_start(const struct server_options *options, struct server **ret_server, struct error *err)
+{
+    struct server *server = MEMORY_NEW(struct server, err);
+
+    if (!server)
+        return -1;
+    server->options = *options;
+    server->started_ns = clock_now_ns();
+    server->started_mono_ns = clock_mono_ns();
+    atomic_store(&server->has_access_log, options->has_access_log);
+    thinning_init(&server->thinning, (uint64_t)server->started_ns);
+    if (start(server, err) < 0) {
+        server_stop(server, 0);
+        return -1;
+    }
+    atomic_store(&server->is_ready, true);
+    *ret_server = server;
+    return 0;
+}
+
+void server_stop(struct server *server, int64_t timeout_ns)
+{
+    if (!server)
+        return;
+    atomic_store(&server->is_draining, true);
+    if (server->http)
+        httpserver_drain(server->http, timeout_ns);
+    thread_stop(&server->drainer);
+    httpserver_free(server->http);
+    for (uint32_t i = 0; server->workers && i <= server->n_workers; i++)
+        intake_worker_free(server->workers[i]);
+    memory_free(server->workers);
+    intake_free(server->intake);
+    spill_close(server->spill);
+    store_close(server->store);
+    metrics_unregister(server->metrics);
+    memory_free(server);
+}
+
+struct address server_address(const struct server *server, size_t listener)
+{
+    return httpserver_address(server->http, listener);
+}
+
+void server_set_access_log(struct server *server, bool is_on)
+{
+    atomic_store(&server->has_access_log, is_on);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The server: profiles come in from everyone's senders and go into the store.
+ *
+ * V1  A 2xx answer means that the profiles are kept: in the store, or in the spill file on disk until the store can take
+ *     them. Or that they were left out on purpose, since neither keeps up, and counted (thinning.h): refusing them would
+ *     lose them just the same, as hardly any sender tries again.
+ * V2  Nothing waits without a bound: bodies, queues and the spill file all have one.
+ * V3  Every profile that came is counted for its source: stored, left out, or dropped and why (/api/v1/status). */
+#pragma once
+
+#include "base/address.h"
+#include "net/route.h"
+#include "store/store.h"
+
+#define SERVER_MAX_LISTENERS 16
+
+struct server_listener {
+    const char *name; /* "listen", "otlp-grpc", ... */
+    struct address address;
+};
+
+struct server_options {
+    struct server_listener listeners[SERVER_MAX_LISTENERS];
+    size_t n_listeners;
+    struct store_options store;
+    bool is_multi_tenant;
+    uint32_t n_workers;                                        /* 0 = one for each processor, at least 2 */
+    uint32_t max_connections;                                  /* 0 = chosen by net/ */
+    uint64_t max_body_bytes;                                   /* 0 = 64 MiB */
+    uint64_t max_waiting_bytes;                                /* of bodies that wait for a worker; 0 = 32 MiB */
+    uint64_t max_spill_bytes;                                  /* 0 = 1 GiB */
+    int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns; /* 0 = chosen by net/ */
+    const char *cors_origin;                                   /* NULL = pages of other origins may not ask */
+    bool has_access_log;
+};
+
+struct server;
+/* Opens the store and begins to serve. Errors: those of store_open and httpserver_start. */
+MUST_CHECK int server_start(const struct server_options *options, struct server **ret_server, struct error *err);
+/* Takes nothing new, answers what was begun (for at most `timeout_ns`), closes the store. Accepts NULL. */
+void server_stop(struct server *server, int64_t timeout_ns);
+
+/* Where a listener listens, with the port it got. */
+struct address server_address(const struct server *server, size_t listener);
+/* Can be changed while it runs. Thread: any. */
+void server_set_access_log(struct server *server, bool is_on);
+
+/* The table of all routes, for the reference pages. */
+extern const struct route_table server_routes;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of this room share: the running server, and its handlers. */
+#pragma once
+
+#include "base/metrics.h"
+#include "base/thread.h"
+#include "intake/intake.h"
+#include "intake/spill.h"
+#include "intake/thinning.h"
+#include "net/httpserver.h"
+#include "server/server.h"
+
+struct server {
+    struct server_options options;
+    struct store *store;
+    struct intake *intake;
+    struct intake_worker **workers; /* [n_workers + 1]; the last is the drainer's */
+    uint32_t n_workers;
+    struct spill *spill;
+    struct thinning thinning; /* of the overflow thread */
+    struct httpserver *http;
+    struct thread drainer;
+    struct metrics *metrics;
+    int64_t started_ns, started_mono_ns;
+    _Atomic bool is_ready, is_draining, has_access_log;
+};
+
+/* Handlers of uploads (receive.c). */
+void receive_ingest(struct exchange *exchange);
+void receive_ingest_overflow(struct exchange *exchange);
+void receive_plain(struct exchange *exchange);
+void receive_plain_overflow(struct exchange *exchange);
+void receive_push(struct exchange *exchange);
+void receive_push_overflow(struct exchange *exchange);
+void receive_otlp(struct exchange *exchange);
+void receive_otlp_overflow(struct exchange *exchange);
+void receive_refuse(struct exchange *exchange);
+void receive_admit(struct exchange *exchange);
+void receive_admit_otlp(struct exchange *exchange);
+uint64_t receive_lane(const struct exchange *exchange);
+/* Makes what overflow handlers put into the spill file durable, or takes their answers back. */
+void receive_settle(void *context, struct exchange **exchanges, size_t n);
+
+/* The thread that takes uploads out of the spill file (drain.c). */
+void drain_run(struct thread *thread, void *context);
+
+/* Whose data a request is about: from the header if there are several tenants. False: it is answered. */
+MUST_CHECK bool tenant_of(struct exchange *exchange, struct slice *ret_tenant);
+
+/* Handlers about the server itself (health.c, status.c). */
+void health_ready(struct exchange *exchange);
+void health_alive(struct exchange *exchange);
+void status_metrics(struct exchange *exchange);
+void status_all(struct exchange *exchange);
+void status_build(struct exchange *exchange);
+
+/* Metrics of requests (servermetrics.c). */
+MUST_CHECK int servermetrics_register(struct server *server, struct error *err);
+void servermetrics_answered(void *context, const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns);
+/* Sets the gauges to what is now. */
+void servermetrics_refresh(struct server *server);

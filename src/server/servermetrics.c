@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/log.h"
+#include "server/server_internal.h"
+
+#include <stdio.h>
+
+enum {
+    SERVERMETRIC_DURATION,
+    SERVERMETRIC_RECEIVED,
+    SERVERMETRIC_SENT,
+    SERVERMETRIC_CONNECTIONS,
+    SERVERMETRIC_ACCEPTED,
+    SERVERMETRIC_TIMEOUTS,
+    SERVERMETRIC_INFLIGHT,
+    SERVERMETRIC_WAITING,
+    SERVERMETRIC_WAITING_BYTES,
+    SERVERMETRIC_OVERFLOWED,
+    SERVERMETRIC_REFUSED,
+    SERVERMETRIC_SPILL,
+    SERVERMETRIC_SPILLED,
+    SERVERMETRIC_DRAINED,
+    SERVERMETRIC_DAMAGED,
+    SERVERMETRIC_COUNT,
+};
+
+static const double seconds[] = { 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
+
+static const struct metric_spec specs[SERVERMETRIC_COUNT] = {
+    [SERVERMETRIC_DURATION] = { .name = "hearth_http_request_duration",
+                                .kind = METRIC_HISTOGRAM,
+                                .unit = "seconds",
+                                .help = "From the first byte of a request to its answer.",
+                                .labels = { "method", "route", "status" },
+                                .max_series = 256,
+                                .buckets = seconds,
+                                .n_buckets = ARRAY_LEN(seconds) },
+    [SERVERMETRIC_RECEIVED] = { .name = "hearth_http_received",
+                                .kind = METRIC_COUNTER,
+                                .unit = "bytes",
+                                .help = "Bodies of requests, as they came." },
+    [SERVERMETRIC_SENT] = { .name = "hearth_http_sent",
+                            .kind = METRIC_COUNTER,
+                            .unit = "bytes",
+                            .help = "Bodies of answers." },
+    [SERVERMETRIC_CONNECTIONS] = { .name = "hearth_http_connections",
+                                   .kind = METRIC_GAUGE,
+                                   .help = "Connections that are open." },
+    [SERVERMETRIC_ACCEPTED] = { .name = "hearth_http_connections_accepted",
+                                .kind = METRIC_GAUGE,
+                                .help = "Connections since the start." },
+    [SERVERMETRIC_TIMEOUTS] = { .name = "hearth_http_timeouts",
+                                .kind = METRIC_GAUGE,
+                                .help = "Connections ended since the start because the peer was too slow." },
+    [SERVERMETRIC_INFLIGHT] = { .name = "hearth_http_inflight",
+                                .kind = METRIC_GAUGE,
+                                .unit = "bytes",
+                                .help = "Bodies of requests that are not answered yet." },
+    [SERVERMETRIC_WAITING] = { .name = "hearth_queue_waiting",
+                               .kind = METRIC_GAUGE,
+                               .help = "Requests that wait for a worker." },
+    [SERVERMETRIC_WAITING_BYTES] = { .name = "hearth_queue_waiting_bodies",
+                                     .kind = METRIC_GAUGE,
+                                     .unit = "bytes",
+                                     .help = "Bodies of requests that wait for a worker." },
+    [SERVERMETRIC_OVERFLOWED] = { .name = "hearth_queue_overflowed",
+                                  .kind = METRIC_GAUGE,
+                                  .help = "Requests since the start that found the queue full." },
+    [SERVERMETRIC_REFUSED] = { .name = "hearth_queue_refused",
+                               .kind = METRIC_GAUGE,
+                               .help = "Requests since the start that were refused, since nothing had room for them." },
+    [SERVERMETRIC_SPILL] = { .name = "hearth_spill_size",
+                             .kind = METRIC_GAUGE,
+                             .unit = "bytes",
+                             .help = "What lies in the spill files." },
+    [SERVERMETRIC_SPILLED] = { .name = "hearth_spill_uploads",
+                               .kind = METRIC_GAUGE,
+                               .help = "Uploads since the start that went into the spill files." },
+    [SERVERMETRIC_DRAINED] = { .name = "hearth_spill_drained",
+                               .kind = METRIC_GAUGE,
+                               .help = "Uploads since the start that were taken out of the spill files." },
+    [SERVERMETRIC_DAMAGED] = { .name = "hearth_spill_damaged",
+                               .kind = METRIC_GAUGE,
+                               .help = "Records of spill files, or files, that could not be read." },
+};
+
+int servermetrics_register(struct server *server, struct error *err)
+{
+    return metrics_register(specs, SERVERMETRIC_COUNT, &server->metrics, err);
+}
+
+static void log_access(const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns)
+{
+    static const char *const versions[] = { [HTTP_1_0] = "HTTP/1.0", [HTTP_1_1] = "HTTP/1.1", [HTTP_2] = "HTTP/2" };
+    const struct request *request = &exchange->request;
+
+    log_info("access", "%.*s \"%.*s %.*s %s\" %d %zu %llu %.3fms \"%.*s\"", SLICE_ARG(request->peer),
+             SLICE_ARG(slice_sub(request->method_text, 0, 32)), SLICE_ARG(slice_sub(request->path, 0, 1024)),
+             versions[request->version], exchange->response.status, request->body.len, (unsigned long long)sent_bytes,
+             (double)duration_ns / 1e6, SLICE_ARG(slice_sub(http_header(&request->headers, "user-agent"), 0, 256)));
+}
+
+void servermetrics_answered(void *context, const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns)
+{
+    struct server *server = context;
+    const struct request *request = &exchange->request;
+    char status[8];
+    struct slice values[] = { slice_from(http_method_name(request->method)),
+                              slice_from(exchange->route ? exchange->route->path : "none"),
+                              { 0 } };
+
+    snprintf(status, sizeof(status), "%d", exchange->response.status);
+    values[2] = slice_from(status);
+    metrics_observe(metrics_get_labelled(server->metrics, SERVERMETRIC_DURATION, values), (double)duration_ns / 1e9);
+    metrics_add(metrics_get(server->metrics, SERVERMETRIC_RECEIVED), request->body.len);
+    metrics_add(metrics_get(server->metrics, SERVERMETRIC_SENT), sent_bytes);
+    if (atomic_load_explicit(&server->has_access_log, memory_order_relaxed))
+        log_access(exchange, sent_bytes, duration_ns);
+}
+
+void servermetrics_refresh(struct server *server)
+{
+    struct httpserver_counts http = httpserver_counts(server->http);
+    struct spill_counts spill = spill_counts(server->spill);
+    const struct {
+        int metric;
+        uint64_t value;
+    } gauges[] = {
+        { SERVERMETRIC_CONNECTIONS, http.n_connections },
+        { SERVERMETRIC_ACCEPTED, http.n_accepted },
+        { SERVERMETRIC_TIMEOUTS, http.n_timeouts },
+        { SERVERMETRIC_INFLIGHT, http.inflight_bytes },
+        { SERVERMETRIC_WAITING, http.pool.n_waiting },
+        { SERVERMETRIC_WAITING_BYTES, http.pool.waiting_bytes },
+        { SERVERMETRIC_OVERFLOWED, http.pool.n_overflowed },
+        { SERVERMETRIC_REFUSED, http.pool.n_refused },
+        { SERVERMETRIC_SPILL, spill.bytes },
+        { SERVERMETRIC_SPILLED, spill.n_appended },
+        { SERVERMETRIC_DRAINED, spill.n_done },
+        { SERVERMETRIC_DAMAGED, spill.n_damaged },
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(gauges); i++)
+        metrics_set(metrics_get(server->metrics, (size_t)gauges[i].metric), (double)gauges[i].value);
+}

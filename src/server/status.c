@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the server knows about itself, for people and programs: /metrics and /api/v1/status. */
+#include "base/json.h"
+#include "base/version.h"
+#include "server/server_internal.h"
+
+void status_metrics(struct exchange *exchange)
+{
+    struct buffer out;
+
+    buffer_init(&out, 0);
+    servermetrics_refresh(exchange->context);
+    metrics_write(&out);
+    exchange_answer(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", buffer_slice(&out));
+    buffer_done(&out);
+}
+
+static void put_uint(struct json *json, const char *key, uint64_t value)
+{
+    json_key(json, key);
+    json_uint(json, value);
+}
+
+static void put_text(struct json *json, const char *key, const char *text)
+{
+    json_key(json, key);
+    json_text(json, text);
+}
+
+static void put_slice(struct json *json, const char *key, struct slice text)
+{
+    json_key(json, key);
+    json_string(json, text);
+}
+
+/* null = never. */
+static void put_time(struct json *json, const char *key, int64_t time_ns)
+{
+    char text[CLOCK_TEXT_BYTES];
+
+    json_key(json, key);
+    if (time_ns)
+        json_text(json, clock_format(time_ns, CLOCK_ZONE_UTC, 3, text));
+    else
+        json_null(json);
+}
+
+static void put_listeners(struct json *json, const struct server *server)
+{
+    json_key(json, "listeners");
+    json_object_begin(json);
+    for (size_t i = 0; i < server->options.n_listeners; i++) {
+        struct address address = server_address(server, i);
+
+        put_text(json, server->options.listeners[i].name, address_format(&address).text);
+    }
+    json_object_end(json);
+}
+
+static void put_queues(struct json *json, struct server *server)
+{
+    struct httpserver_counts http = httpserver_counts(server->http);
+    struct spill_counts spill = spill_counts(server->spill);
+
+    json_key(json, "queue");
+    json_object_begin(json);
+    put_uint(json, "waiting", http.pool.n_waiting);
+    put_uint(json, "waiting_bytes", http.pool.waiting_bytes);
+    put_uint(json, "inflight_bytes", http.inflight_bytes);
+    put_uint(json, "overflowed", http.pool.n_overflowed);
+    put_uint(json, "refused", http.pool.n_refused);
+    json_object_end(json);
+    json_key(json, "spill");
+    json_object_begin(json);
+    put_uint(json, "bytes", spill.bytes);
+    put_uint(json, "max_bytes", spill.max_bytes);
+    put_uint(json, "uploads", spill.n_appended);
+    put_uint(json, "drained", spill.n_done);
+    put_uint(json, "damaged", spill.n_damaged);
+    json_object_end(json);
+    put_uint(json, "connections", http.n_connections);
+}
+
+static int put_source(void *context, const struct source_row *row, struct error *err UNUSED)
+{
+    struct json *json = context;
+
+    json_object_begin(json);
+    put_slice(json, "tenant", row->tenant);
+    put_slice(json, "service", row->service);
+    put_slice(json, "sender", row->sender);
+    put_uint(json, "uploads", row->counts.n_uploads);
+    put_uint(json, "seen", row->counts.n_seen);
+    put_uint(json, "stored", row->counts.n_stored);
+    put_uint(json, "downsampled", row->counts.n_downsampled);
+    put_uint(json, "spilled", row->counts.n_spilled);
+    json_key(json, "dropped");
+    json_object_begin(json);
+    for (int reason = 0; reason < SOURCE_REASONS; reason++)
+        if (row->counts.n_dropped[reason])
+            put_uint(json, source_reason_name((enum source_reason)reason), row->counts.n_dropped[reason]);
+    json_object_end(json);
+    put_uint(json, "samples", row->counts.n_samples);
+    put_uint(json, "bytes", row->counts.n_bytes);
+    put_time(json, "first_seen", row->first_ns);
+    put_time(json, "last_seen", row->last_ns);
+    put_time(json, "last_error_at", row->last_error_ns);
+    put_text(json, "last_error", row->last_error);
+    json_object_end(json);
+    return 0;
+}
+
+void status_all(struct exchange *exchange)
+{
+    struct server *server = exchange->context;
+    struct buffer out;
+    struct json json;
+    struct error err;
+
+    buffer_init(&out, 0);
+    json_init(&json, &out, JSON_INDENTED);
+    json_object_begin(&json);
+    put_text(&json, "version", version_text());
+    put_time(&json, "started", server->started_ns);
+    json_key(&json, "ready");
+    json_bool(&json, atomic_load(&server->is_ready) && store_ready(server->store, &err) == 0);
+    put_listeners(&json, server);
+    put_queues(&json, server);
+    json_key(&json, "sources");
+    json_array_begin(&json);
+    if (sources_each(intake_sources(server->intake), put_source, &json, &err) < 0) {
+        exchange_fail(exchange, &err);
+        buffer_done(&out);
+        return;
+    }
+    json_array_end(&json);
+    json_object_end(&json);
+    json_done(&json);
+    exchange_answer(exchange, 200, "application/json", buffer_slice(&out));
+    buffer_done(&out);
+}
+
+/* As Pyroscope tells it, whose clients look here for what they talk to. */
+void status_build(struct exchange *exchange)
+{
+    struct buffer out;
+    struct json json;
+
+    buffer_init(&out, 0);
+    json_init(&json, &out, JSON_COMPACT);
+    json_object_begin(&json);
+    put_text(&json, "status", "success");
+    json_key(&json, "data");
+    json_object_begin(&json);
+    put_text(&json, "version", version_text());
+    put_text(&json, "revision", "");
+    put_text(&json, "branch", "");
+    put_text(&json, "buildUser", "");
+    put_text(&json, "buildDate", "");
+    put_text(&json, "goVersion", "");
+    json_object_end(&json);
+    json_object_end(&json);
+    json_done(&json);
+    exchange_answer(exchange, 200, "application/json", buffer_slice(&out));
+    buffer_done(&out);
+}
