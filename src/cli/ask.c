@@ -2,9 +2,9 @@
 #include "cli/ask.h"
 
 #include "base/clock.h"
+#include "base/timetext.h"
 #include "base/units.h"
 #include "query/idtext.h"
-#include "query/querytime.h"
 
 const struct option_spec ask_options[ASK_OPTIONS_N] = {
     { "tenant", OPTION_TEXT, FIELD(ask_config, tenant), STORE_TENANT_DEFAULT, STORAGE_TENANT_HELP },
@@ -145,7 +145,7 @@ void ask_question_done(struct ask_question *question)
 static int read_range(const struct ask *ask, const struct ask_selection *selection, int64_t *ret_from_ns,
                       int64_t *ret_until_ns, struct error *err)
 {
-    struct querytime_range range;
+    struct timetext_range range;
     int64_t time_ns;
 
     /* First each for itself, so that an error names the option. */
@@ -153,7 +153,7 @@ static int read_range(const struct ask *ask, const struct ask_selection *selecti
         return -1;
     if (selection->until && storage_parse_time("until", selection->until, ask->now_ns, &time_ns, err) < 0)
         return -1;
-    if (querytime_range(slice_from(selection->from), slice_from(selection->until), ask->now_ns, &range, err) < 0) {
+    if (timetext_range(slice_from(selection->from), slice_from(selection->until), ask->now_ns, &range, err) < 0) {
         err->code = ERR_USAGE;
         return -1;
     }

@@ -4,10 +4,10 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/timetext.h"
 #include "base/units.h"
 #include "cli/table.h"
 #include "cli/view.h"
-#include "query/querytime.h"
 
 const struct option_spec storage_options[STORAGE_OPTIONS_N] = {
     { "data-dir", OPTION_DIRECTORY, FIELD(storage_config, data_dir), "hearth-data", "The directory of the store." },
@@ -73,7 +73,7 @@ const struct option_spec storage_range_options[STORAGE_RANGE_OPTIONS_N] = {
 
 int storage_parse_time(const char *option, const char *text, int64_t now_ns, int64_t *ret_time_ns, struct error *err)
 {
-    if (querytime_parse(slice_from(text), now_ns, ret_time_ns, err) == 0)
+    if (timetext_parse(slice_from(text), now_ns, ret_time_ns, err) == 0)
         return 0;
     err->code = ERR_USAGE;
     return error_wrap(err, "--%s", option);

@@ -83,7 +83,7 @@ MUST_CHECK int storage_query_init(struct storage_query *query, const struct stor
                                   struct error *err);
 void storage_query_done(struct storage_query *query);
 
-/* Reads a time as query/querytime.h does. Errors: ERR_USAGE naming `option`. */
+/* Reads a time as base/timetext.h does. Errors: ERR_USAGE naming `option`. */
 MUST_CHECK int storage_parse_time(const char *option, const char *text, int64_t now_ns, int64_t *ret_time_ns,
                                   struct error *err);
 

@@ -29,7 +29,7 @@ struct upload {
     struct slice tenant;
     struct slice id; /* the same upload has the same, if it comes again; empty = nobody knows. Not in the bytes */
     int64_t received_ns;
-    uint32_t weight;           /* how many uploads this one stands for: 1, or more where others were left out */
+    uint32_t weight;           /* how many uploads this one stands for: 1, or more where others were left out; 0 is 1 */
     struct slice query;        /* of the URL, as it came; UPLOAD_SCRAPED: labels as `name=value` lines joined by LF */
     struct slice content_type; /* as it came, with parameters */
     struct slice content_encoding; /* of `body`: "gzip", "zstd", "snappy", "identity" or empty */

@@ -20,12 +20,12 @@
 
 /* Reads a time. Errors: ERR_INVALID naming the text, the place (in bytes from 1) and what would be right. Thread: any,
  * as for all of these. */
-MUST_CHECK int querytime_parse(struct slice text, int64_t now_ns, int64_t *ret_ns, struct error *err);
+MUST_CHECK int timetext_parse(struct slice text, int64_t now_ns, int64_t *ret_ns, struct error *err);
 
 /* From, inclusive, until, exclusive. An end is relative if it was written as a distance from now, so that it is another
  * one a minute later; a page keeps such an end as it was written. A missing `until` is relative, a missing `from` if
  * `until` is. */
-struct querytime_range {
+struct timetext_range {
     int64_t from_ns; /* not before 1970 */
     int64_t until_ns;
     bool is_from_relative;
@@ -34,9 +34,9 @@ struct querytime_range {
 
 /* Reads a range. An empty `until` is now, an empty `from` is an hour before `until`; so both empty is the last hour.
  * Errors: ERR_INVALID naming the end that is wrong, also for a range that ends where it begins or before. */
-MUST_CHECK int querytime_range(struct slice from, struct slice until, int64_t now_ns, struct querytime_range *ret_range,
-                               struct error *err);
+MUST_CHECK int timetext_range(struct slice from, struct slice until, int64_t now_ns, struct timetext_range *ret_range,
+                              struct error *err);
 
 /* Reads a length of time, for steps and ranges: a distance as in T3, or a number of seconds: 1h, 1h30m, 90s, 15, 0.5.
  * It is more than zero. Errors: ERR_INVALID likewise. */
-MUST_CHECK int querytime_duration(struct slice text, int64_t *ret_ns, struct error *err);
+MUST_CHECK int timetext_duration(struct slice text, int64_t *ret_ns, struct error *err);

@@ -3,7 +3,7 @@
  * time; a distance from now moves with now, and nothing else does; a range is never empty. A line feed in the input
  * parts the two ends of a range. */
 #include "base/clock.h"
-#include "query/querytime.h"
+#include "base/timetext.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -16,14 +16,14 @@ static void check_time(struct slice text)
     int64_t time_ns, again_ns;
     struct error err;
 
-    if (querytime_parse(text, NOW_NS, &time_ns, &err) < 0) {
+    if (timetext_parse(text, NOW_NS, &time_ns, &err) < 0) {
         ASSERT(err.code == ERR_INVALID);
         return;
     }
     clock_format(time_ns, CLOCK_ZONE_UTC, 9, written);
     /* The first and the last second that can be expressed are beyond what can be read. */
     if (time_ns > INT64_MIN + CLOCK_NS_PER_SECOND && time_ns < INT64_MAX - CLOCK_NS_PER_SECOND) {
-        ASSERT(querytime_parse(slice_from(written), NOW_NS, &again_ns, &err) == 0);
+        ASSERT(timetext_parse(slice_from(written), NOW_NS, &again_ns, &err) == 0);
         ASSERT(again_ns == time_ns);
     }
 }
@@ -33,7 +33,7 @@ static void check_duration(struct slice text)
     struct error err;
     int64_t ns;
 
-    if (querytime_duration(text, &ns, &err) < 0)
+    if (timetext_duration(text, &ns, &err) < 0)
         ASSERT(err.code == ERR_INVALID);
     else
         ASSERT(ns > 0);
@@ -41,15 +41,15 @@ static void check_duration(struct slice text)
 
 static void check_range(struct slice from, struct slice until)
 {
-    struct querytime_range range, later;
+    struct timetext_range range, later;
     struct error err;
 
-    if (querytime_range(from, until, NOW_NS, &range, &err) < 0) {
+    if (timetext_range(from, until, NOW_NS, &range, &err) < 0) {
         ASSERT(err.code == ERR_INVALID);
         return;
     }
     ASSERT(range.from_ns >= 0 && range.from_ns < range.until_ns);
-    if (querytime_range(from, until, LATER_NS, &later, &err) < 0)
+    if (timetext_range(from, until, LATER_NS, &later, &err) < 0)
         return; /* from now on until a fixed time, which has passed; or beyond 2262 */
     ASSERT(later.is_from_relative == range.is_from_relative && later.is_until_relative == range.is_until_relative);
     ASSERT(later.until_ns - range.until_ns == (range.is_until_relative ? LATER_NS - NOW_NS : 0));

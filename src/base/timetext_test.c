@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/querytime.h"
+#include "base/timetext.h"
 
 #include "base/clock.h"
 #include "base/test.h"
@@ -15,7 +15,7 @@ static int64_t time_of(const char *text)
     int64_t time_ns = -1;
     struct error err;
 
-    CHECK_OK(querytime_parse(slice_from(text), NOW_NS, &time_ns, &err), &err);
+    CHECK_OK(timetext_parse(slice_from(text), NOW_NS, &time_ns, &err), &err);
     return time_ns;
 }
 
@@ -24,12 +24,12 @@ static void check_no_time(const char *text, const char *words)
     int64_t time_ns = -7;
     struct error err;
 
-    CHECK_ERROR(querytime_parse(slice_from(text), NOW_NS, &time_ns, &err), &err, ERR_INVALID);
+    CHECK_ERROR(timetext_parse(slice_from(text), NOW_NS, &time_ns, &err), &err, ERR_INVALID);
     CHECK_HAS(err.text, words);
     CHECK_EQ(time_ns, -7);
 }
 
-TEST(querytime_reads_rfc_3339_and_dates)
+TEST(timetext_reads_rfc_3339_and_dates)
 {
     CHECK_EQ(time_of("2026-11-15T12:00:00Z"), NOW_NS);
     CHECK_EQ(time_of("2026-11-15 12:00:00Z"), NOW_NS);
@@ -39,7 +39,7 @@ TEST(querytime_reads_rfc_3339_and_dates)
     CHECK_EQ(time_of("20261115"), NOW_NS - 12 * HOUR_NS);
 }
 
-TEST(querytime_tells_numbers_apart_by_their_length)
+TEST(timetext_tells_numbers_apart_by_their_length)
 {
     CHECK_EQ(time_of("0"), 0);
     CHECK_EQ(time_of("1794744000"), NOW_NS);
@@ -54,7 +54,7 @@ TEST(querytime_tells_numbers_apart_by_their_length)
     CHECK_EQ(time_of("9223372036854775807"), INT64_MAX);
 }
 
-TEST(querytime_reads_distances_from_now)
+TEST(timetext_reads_distances_from_now)
 {
     CHECK_EQ(time_of("now"), NOW_NS);
     CHECK_EQ(time_of("now-1h"), NOW_NS - HOUR_NS);
@@ -77,7 +77,7 @@ TEST(querytime_reads_distances_from_now)
     CHECK_EQ(time_of("2h"), NOW_NS - 2 * HOUR_NS);
 }
 
-TEST(querytime_ignores_spaces_underscores_and_commas)
+TEST(timetext_ignores_spaces_underscores_and_commas)
 {
     CHECK_EQ(time_of("1_794_744_000"), NOW_NS);
     CHECK_EQ(time_of("1,794,744,000"), NOW_NS);
@@ -85,7 +85,7 @@ TEST(querytime_ignores_spaces_underscores_and_commas)
     check_no_time("now - 1 fortnight", "expected one of the units s, m, h, d, w, M or y at position 9");
 }
 
-TEST(querytime_says_where_a_time_is_wrong_and_what_is_right)
+TEST(timetext_says_where_a_time_is_wrong_and_what_is_right)
 {
     check_no_time("", "time '': expected now, a date or a number at position 1" CURE);
     check_no_time(" , ", "expected now, a date or a number at position 2" CURE);
@@ -107,7 +107,7 @@ TEST(querytime_says_where_a_time_is_wrong_and_what_is_right)
     check_no_time("now-200y200y", "too large a sum at position 9" CURE);
 }
 
-TEST(querytime_says_which_part_of_a_date_is_wrong)
+TEST(timetext_says_which_part_of_a_date_is_wrong)
 {
     check_no_time("2026-13-01", "date '2026-13-01': the month is not 01 to 12; write it like 2026-11-15");
     check_no_time("2026-1-1", "date '2026-1-1': the date is not YYYY-MM-DD");
@@ -116,7 +116,7 @@ TEST(querytime_says_which_part_of_a_date_is_wrong)
     check_no_time("2026-11-15 ?", "the time of day is not HH:MM:SS");
 }
 
-TEST(querytime_refuses_times_that_cannot_be_expressed)
+TEST(timetext_refuses_times_that_cannot_be_expressed)
 {
     check_no_time("now+290y", "time 'now+290y': only the years 1678 to 2261 can be expressed" CURE);
     check_no_time("9223372037", "only the years 1678 to 2261");
@@ -125,7 +125,7 @@ TEST(querytime_refuses_times_that_cannot_be_expressed)
     check_no_time("99999999999999999999", "only the years 1678 to 2261");
 }
 
-TEST(querytime_has_a_limit_on_the_text)
+TEST(timetext_has_a_limit_on_the_text)
 {
     char text[128];
 
@@ -140,58 +140,58 @@ TEST(querytime_has_a_limit_on_the_text)
 
 /* --- ranges --- */
 
-static void check_range(const char *from, const char *until, struct querytime_range wanted)
+static void check_range(const char *from, const char *until, struct timetext_range wanted)
 {
-    struct querytime_range range = { 0 };
+    struct timetext_range range = { 0 };
     struct error err;
 
-    CHECK_OK(querytime_range(slice_from(from), slice_from(until), NOW_NS, &range, &err), &err);
+    CHECK_OK(timetext_range(slice_from(from), slice_from(until), NOW_NS, &range, &err), &err);
     CHECK_EQ(range.from_ns, wanted.from_ns);
     CHECK_EQ(range.until_ns, wanted.until_ns);
     CHECK_EQ(range.is_from_relative, wanted.is_from_relative);
     CHECK_EQ(range.is_until_relative, wanted.is_until_relative);
 }
 
-TEST(querytime_range_without_times_is_the_last_hour)
+TEST(timetext_range_without_times_is_the_last_hour)
 {
-    check_range(NULL, NULL, (struct querytime_range){ NOW_NS - HOUR_NS, NOW_NS, true, true });
-    check_range("", " ", (struct querytime_range){ NOW_NS - HOUR_NS, NOW_NS, true, true });
+    check_range(NULL, NULL, (struct timetext_range){ NOW_NS - HOUR_NS, NOW_NS, true, true });
+    check_range("", " ", (struct timetext_range){ NOW_NS - HOUR_NS, NOW_NS, true, true });
 }
 
-TEST(querytime_range_fills_in_the_end_that_is_missing)
+TEST(timetext_range_fills_in_the_end_that_is_missing)
 {
-    check_range("now-1d", "", (struct querytime_range){ NOW_NS - DAY_NS, NOW_NS, true, true });
-    check_range("2026-11-15", "", (struct querytime_range){ NOW_NS - DAY_NS / 2, NOW_NS, false, true });
-    check_range("", "now-1h", (struct querytime_range){ NOW_NS - 2 * HOUR_NS, NOW_NS - HOUR_NS, true, true });
+    check_range("now-1d", "", (struct timetext_range){ NOW_NS - DAY_NS, NOW_NS, true, true });
+    check_range("2026-11-15", "", (struct timetext_range){ NOW_NS - DAY_NS / 2, NOW_NS, false, true });
+    check_range("", "now-1h", (struct timetext_range){ NOW_NS - 2 * HOUR_NS, NOW_NS - HOUR_NS, true, true });
     check_range("", "2026-11-15",
-                (struct querytime_range){ NOW_NS - DAY_NS / 2 - HOUR_NS, NOW_NS - DAY_NS / 2, false, false });
+                (struct timetext_range){ NOW_NS - DAY_NS / 2 - HOUR_NS, NOW_NS - DAY_NS / 2, false, false });
 }
 
-TEST(querytime_range_remembers_which_ends_were_relative)
+TEST(timetext_range_remembers_which_ends_were_relative)
 {
-    check_range("now-1h", "now", (struct querytime_range){ NOW_NS - HOUR_NS, NOW_NS, true, true });
-    check_range("2h", "1794744000", (struct querytime_range){ NOW_NS - 2 * HOUR_NS, NOW_NS, true, false });
+    check_range("now-1h", "now", (struct timetext_range){ NOW_NS - HOUR_NS, NOW_NS, true, true });
+    check_range("2h", "1794744000", (struct timetext_range){ NOW_NS - 2 * HOUR_NS, NOW_NS, true, false });
     check_range("2026-11-15T10:00:00Z", "now-1h",
-                (struct querytime_range){ NOW_NS - 2 * HOUR_NS, NOW_NS - HOUR_NS, false, true });
+                (struct timetext_range){ NOW_NS - 2 * HOUR_NS, NOW_NS - HOUR_NS, false, true });
 }
 
-TEST(querytime_range_does_not_begin_before_1970)
+TEST(timetext_range_does_not_begin_before_1970)
 {
-    check_range("now-99y", "", (struct querytime_range){ 0, NOW_NS, true, true });
-    check_range("", "1800", (struct querytime_range){ 0, 1800 * SECOND_NS, false, false });
+    check_range("now-99y", "", (struct timetext_range){ 0, NOW_NS, true, true });
+    check_range("", "1800", (struct timetext_range){ 0, 1800 * SECOND_NS, false, false });
 }
 
 static void check_no_range(const char *from, const char *until, const char *words)
 {
-    struct querytime_range range = { .from_ns = -7 };
+    struct timetext_range range = { .from_ns = -7 };
     struct error err;
 
-    CHECK_ERROR(querytime_range(slice_from(from), slice_from(until), NOW_NS, &range, &err), &err, ERR_INVALID);
+    CHECK_ERROR(timetext_range(slice_from(from), slice_from(until), NOW_NS, &range, &err), &err, ERR_INVALID);
     CHECK_HAS(err.text, words);
     CHECK_EQ(range.from_ns, -7);
 }
 
-TEST(querytime_range_refuses_to_be_empty)
+TEST(timetext_range_refuses_to_be_empty)
 {
     check_no_range("now", "now",
                    "the range is empty: it begins at 2026-11-15T12:00:00.000Z and ends at "
@@ -202,7 +202,7 @@ TEST(querytime_range_refuses_to_be_empty)
     check_no_range("", "1960-01-01", "ends at 1960-01-01T00:00:00.000Z");
 }
 
-TEST(querytime_range_names_the_end_that_is_wrong)
+TEST(timetext_range_names_the_end_that_is_wrong)
 {
     check_no_range("soon", "now", "from: time 'soon': expected");
     check_no_range("now-1h", "later", "until: time 'later': expected");
@@ -215,11 +215,11 @@ static int64_t duration_of(const char *text)
     int64_t duration_ns = -1;
     struct error err;
 
-    CHECK_OK(querytime_duration(slice_from(text), &duration_ns, &err), &err);
+    CHECK_OK(timetext_duration(slice_from(text), &duration_ns, &err), &err);
     return duration_ns;
 }
 
-TEST(querytime_reads_durations)
+TEST(timetext_reads_durations)
 {
     CHECK_EQ(duration_of("1h"), HOUR_NS);
     CHECK_EQ(duration_of("90s"), 90 * SECOND_NS);
@@ -237,12 +237,12 @@ static void check_no_duration(const char *text, const char *words)
     int64_t duration_ns = -7;
     struct error err;
 
-    CHECK_ERROR(querytime_duration(slice_from(text), &duration_ns, &err), &err, ERR_INVALID);
+    CHECK_ERROR(timetext_duration(slice_from(text), &duration_ns, &err), &err, ERR_INVALID);
     CHECK_HAS(err.text, words);
     CHECK_EQ(duration_ns, -7);
 }
 
-TEST(querytime_says_where_a_duration_is_wrong)
+TEST(timetext_says_where_a_duration_is_wrong)
 {
     check_no_duration("", "duration '': expected a number at position 1; give 15m, 1h30m or a number of seconds");
     check_no_duration("-1h", "duration '-1h': expected a number at position 1");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "query/querytime.h"
+#include "base/timetext.h"
 
 #include "base/clock.h"
 #include "base/units.h"
@@ -166,7 +166,7 @@ static int read_distance(struct reader *r, bool is_plain_allowed, int64_t *ret_n
     return 0;
 }
 
-int querytime_duration(struct slice text, int64_t *ret_ns, struct error *err)
+int timetext_duration(struct slice text, int64_t *ret_ns, struct error *err)
 {
     struct reader r;
     int64_t ns;
@@ -279,7 +279,7 @@ static int parse(struct slice text, int64_t now_ns, struct moment *ret_moment, s
     return 0;
 }
 
-int querytime_parse(struct slice text, int64_t now_ns, int64_t *ret_ns, struct error *err)
+int timetext_parse(struct slice text, int64_t now_ns, int64_t *ret_ns, struct error *err)
 {
     struct moment moment;
 
@@ -296,8 +296,8 @@ static bool is_missing(struct slice text)
     return slice_trim(text).len == 0;
 }
 
-int querytime_range(struct slice from_text, struct slice until_text, int64_t now_ns, struct querytime_range *ret_range,
-                    struct error *err)
+int timetext_range(struct slice from_text, struct slice until_text, int64_t now_ns, struct timetext_range *ret_range,
+                   struct error *err)
 {
     struct moment until = { now_ns, true }, from;
 
@@ -316,6 +316,6 @@ int querytime_range(struct slice from_text, struct slice until_text, int64_t now
             err, ERR_INVALID, "the range is empty: it begins at %s and ends at %s; give a 'from' before 'until'",
             clock_format(from.ns, CLOCK_ZONE_UTC, 3, begins), clock_format(until.ns, CLOCK_ZONE_UTC, 3, ends));
     }
-    *ret_range = (struct querytime_range){ from.ns, until.ns, from.is_relative, until.is_relative };
+    *ret_range = (struct timetext_range){ from.ns, until.ns, from.is_relative, until.is_relative };
     return 0;
 }

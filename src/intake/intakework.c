@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "intake/intakework_internal.h"
+
+#include "intake/batchedit.h"
+#include "intake/idlabels.h"
+
+#include <stdio.h>
+
+#define WEIGHT_LABEL      "hearth_weight"
+#define UNKNOWN_SERVICE   "unknown_service"
+#define MAX_SERVICE_BYTES 256 /* of a receipt */
+
+/* --- labels --- */
+
+int intakework_labels_init(struct intake_worker *worker, uint32_t max, struct intakework_labels *ret_labels,
+                           struct error *err)
+{
+    struct series_label *items = ARENA_ARRAY(&worker->arena, struct series_label, max, err);
+
+    if (!items)
+        return -1;
+    *ret_labels = (struct intakework_labels){ .items = items, .max = max };
+    return 0;
+}
+
+void intakework_labels_add(struct intakework_labels *labels, struct slice name, struct slice value)
+{
+    ASSERT(labels->n < labels->max);
+    if (value.len > 0)
+        labels->items[labels->n++] = (struct series_label){ name, value };
+}
+
+static bool is_named(struct slice name, const char *canonical)
+{
+    size_t i;
+
+    for (i = 0; i < name.len && canonical[i]; i++)
+        if (name.ptr[i] != canonical[i] && !(name.ptr[i] == '.' && canonical[i] == '_'))
+            return false;
+    return i == name.len && !canonical[i];
+}
+
+struct slice intakework_labels_find(const struct intakework_labels *labels, const char *canonical)
+{
+    for (uint32_t i = 0; i < labels->n; i++)
+        if (is_named(labels->items[i].name, canonical))
+            return labels->items[i].value;
+    return SLICE("");
+}
+
+/* --- bytes --- */
+
+static int inflate(struct intake_worker *worker, struct unpacker *unpacker, struct slice bytes,
+                   struct slice *ret_content, struct error *err)
+{
+    struct slice content;
+
+    if (unpacker_unwrap(unpacker, bytes, worker->inflated_left, UNPACKER_MAX_LAYERS, &content, err) < 0)
+        return -1;
+    if (content.ptr != bytes.ptr) {
+        worker->inflated_left -= MIN(content.len, worker->inflated_left);
+        worker->receipt.inflated_bytes += content.len;
+    }
+    *ret_content = content;
+    return 0;
+}
+
+int intakework_body(struct intake_worker *worker, struct slice *ret_content, struct error *err)
+{
+    return inflate(worker, worker->outer, worker->upload->body, ret_content, err);
+}
+
+int intakework_part(struct intake_worker *worker, struct slice part, struct slice *ret_content, struct error *err)
+{
+    return inflate(worker, worker->inner, part, ret_content, err);
+}
+
+int intakework_decode(struct intake_worker *worker, struct slice content, const struct format *format,
+                      struct error *err)
+{
+    batch_reset(&worker->batch);
+    return format_read(content, format, worker->inner, &worker->batch, &format, err);
+}
+
+/* --- counting --- */
+
+static enum source_reason reason_of(enum error_code code)
+{
+    switch (code) {
+    case ERR_LIMIT: return SOURCE_LIMIT;
+    case ERR_USAGE:
+    case ERR_INVALID:
+    case ERR_CORRUPT:
+    case ERR_UNSUPPORTED:
+    case ERR_VERSION: return SOURCE_INVALID;
+    case ERR_OK:
+    case ERR_MEMORY:
+    case ERR_IO:
+    case ERR_NOT_FOUND:
+    case ERR_EXISTS:
+    case ERR_DENIED:
+    case ERR_FULL:
+    case ERR_BUSY:
+    case ERR_TIMEOUT:
+    case ERR_CANCELLED:
+    case ERR_CLOSED: break;
+    }
+    return SOURCE_FAILED;
+}
+
+static void count_source(struct intake_worker *worker, struct slice service, struct source_counts *counts,
+                         const struct error *err)
+{
+    const struct upload *upload = worker->upload;
+    struct intake_receipt *receipt = &worker->receipt;
+    struct error ignored;
+
+    if (service.len == 0)
+        service = SLICE(UNKNOWN_SERVICE);
+    if (receipt->n_profiles == 0) { /* the upload itself counts for the service that it names first */
+        counts->n_uploads = 1;
+        counts->n_bytes = upload->body.len;
+        receipt->service = arena_copy(&worker->arena, slice_sub(service, 0, MAX_SERVICE_BYTES), &ignored);
+    }
+    receipt->n_profiles += (uint32_t)counts->n_seen;
+    sources_count(worker->intake->sources, upload->tenant, service, worker->sender, upload->received_ns, counts, err);
+}
+
+static void count_outcome(struct intake_worker *worker, enum intake_outcome outcome, uint64_t n)
+{
+    const struct intakemetrics *metrics = &worker->intake->metrics;
+
+    intakemetrics_add(metrics, metrics->profiles[worker->upload->kind][outcome], n);
+}
+
+static void reject(struct intake_worker *worker, struct slice service, uint32_t n, enum source_reason reason,
+                   const struct error *err)
+{
+    struct source_counts counts = { .n_seen = n };
+
+    counts.n_dropped[reason] = n;
+    count_source(worker, service, &counts, err);
+    count_outcome(worker, INTAKE_REJECTED, n);
+    if (worker->receipt.n_rejected == 0)
+        worker->receipt.rejection = *err;
+    worker->receipt.n_rejected += n;
+}
+
+void intakework_reject(struct intake_worker *worker, struct slice service, uint32_t n, const struct error *err)
+{
+    reject(worker, service, n, reason_of(err->code), err);
+}
+
+void intakework_accept_empty(struct intake_worker *worker, struct slice service, uint32_t n)
+{
+    struct source_counts counts = { .n_seen = n, .n_stored = n };
+
+    if (n == 0)
+        return;
+    count_source(worker, service, &counts, NULL);
+    count_outcome(worker, INTAKE_EMPTY, n);
+    worker->receipt.n_stored += n;
+}
+
+/* --- services --- */
+
+static struct slice label_text(const struct profile *profile, uint32_t set, const char *name)
+{
+    const struct label *label = tables_find_label(profile->tables, set, slice_from(name));
+
+    return label && label->kind == LABEL_STRING ? tables_string(profile->tables, label->text) : SLICE("");
+}
+
+static struct slice service_of(const struct profile *profile, const struct intakework_labels *labels)
+{
+    struct slice service = intakework_labels_find(labels, SERIES_SERVICE_LABEL);
+
+    if (service.len == 0)
+        service = label_text(profile, profile->resource, "service.name");
+    return service.len ? service : label_text(profile, profile->resource, SERIES_SERVICE_LABEL);
+}
+
+/* Counts what was written. Profiles of one service that follow each other count together; which of them the store refused
+ * it does not say, so those are taken to be the last. */
+static void count_stored(struct intake_worker *worker, const struct batch *batch,
+                         const struct intakework_labels *labels, const struct store_receipt *receipt)
+{
+    uint32_t n_kept = receipt->n_written + receipt->n_duplicate;
+    uint64_t n_samples = receipt->n_samples;
+
+    for (uint32_t i = 0, next; i < batch->n_profiles; i = next) {
+        struct slice service = service_of(&batch->profiles[i], labels);
+        struct source_counts counts = { .n_samples = n_samples };
+        uint32_t n_stored;
+
+        for (next = i + 1; next < batch->n_profiles; next++)
+            if (!slice_equal(service_of(&batch->profiles[next], labels), service))
+                break;
+        n_stored = MIN(next - i, n_kept > i ? n_kept - i : 0);
+        n_samples = 0;
+        if (n_stored > 0) {
+            counts.n_seen = counts.n_stored = n_stored;
+            counts.n_downsampled = worker->upload->weight > 1 ? n_stored : 0;
+            count_source(worker, service, &counts, NULL);
+        }
+        if (n_stored < next - i)
+            reject(worker, service, next - i - n_stored,
+                   receipt->refusal.code == ERR_INVALID ? SOURCE_TOO_OLD : reason_of(receipt->refusal.code),
+                   &receipt->refusal);
+    }
+    count_outcome(worker, INTAKE_STORED, n_kept);
+    worker->receipt.n_stored += n_kept;
+    worker->receipt.n_samples += receipt->n_samples;
+    if (worker->upload->weight > 1)
+        intakemetrics_add(&worker->intake->metrics, worker->intake->metrics.downsampled, n_kept);
+}
+
+static void reject_all(struct intake_worker *worker, const struct batch *batch, const struct intakework_labels *labels,
+                       bool is_store, const struct error *err)
+{
+    for (uint32_t i = 0; i < batch->n_profiles; i++)
+        reject(worker, service_of(&batch->profiles[i], labels), 1,
+               is_store && err->code == ERR_INVALID ? SOURCE_TOO_OLD : reason_of(err->code), err);
+}
+
+/* --- deltas --- */
+
+static struct hash128 series_hash(const struct intake_worker *worker, const struct profile *profile,
+                                  const struct content *content, const struct intakework_delivery *delivery)
+{
+    uint64_t seed = deltas_seed(worker->intake->deltas);
+    struct hash128 hash = hash_bytes(worker->upload->tenant, seed);
+    struct hash128 part = hash_bytes(delivery->session, seed);
+
+    hash = hash_fold(hash, part.a, part.b);
+    part = content->label_sets[profile->resource];
+    hash = hash_fold(hash, part.a, part.b);
+    part = content->label_sets[profile->attributes];
+    hash = hash_fold(hash, part.a, part.b);
+    for (uint32_t i = 0; i < delivery->labels->n; i++) {
+        struct hash128 value = hash_bytes(delivery->labels->items[i].value, seed);
+
+        part = hash_bytes(delivery->labels->items[i].name, seed);
+        hash = hash_fold(hash_fold(hash, part.a, part.b), value.a, value.b);
+    }
+    for (uint32_t i = 0; i < profile->n_types; i++)
+        hash = hash_fold(hash, content->strings[profile->types[i].type].a, content->strings[profile->types[i].unit].a);
+    return hash;
+}
+
+/* The steps of all profiles of a batch that count from the start of their processes. */
+struct delta_steps {
+    struct deltas_step *steps;
+    uint32_t n;
+};
+
+static void finish_deltas(struct intake_worker *worker, struct delta_steps *steps, bool is_kept)
+{
+    for (uint32_t i = steps->n; i > 0; i--)
+        deltas_finish(worker->intake->deltas, &steps->steps[i - 1], is_kept);
+    steps->n = 0;
+}
+
+static int make_deltas(struct intake_worker *worker, struct batch *batch, const struct intakework_delivery *delivery,
+                       struct delta_steps *steps, struct error *err)
+{
+    const struct intakemetrics *metrics = &worker->intake->metrics;
+    struct deltas *deltas = worker->intake->deltas;
+    struct content content = { 0 };
+
+    for (uint32_t i = 0; i < batch->n_profiles; i++) {
+        struct profile *profile = &batch->profiles[i];
+        struct deltas_step *step;
+
+        if (delivery->is_delta || !deltas_is_cumulative(profile))
+            continue;
+        if (!steps->steps) {
+            steps->steps = ARENA_ARRAY(&worker->arena, struct deltas_step, batch->n_profiles, err);
+            if (!steps->steps ||
+                content_hash(&batch->tables, deltas_seed(deltas), false, &worker->arena, &content, err) < 0)
+                return -1;
+        }
+        step = &steps->steps[steps->n];
+        if (deltas_apply(deltas, series_hash(worker, profile, &content, delivery), &content, profile, &worker->arena,
+                         step, err) < 0)
+            return -1;
+        steps->n++;
+        intakemetrics_add(metrics, metrics->deltas[step->is_first ? INTAKE_DELTA_FIRST : INTAKE_DELTA_MADE], 1);
+    }
+    return 0;
+}
+
+/* --- storing --- */
+
+/* What senders call deltas is no longer cumulative; what nobody calls so is left to make_deltas. */
+static void call_deltas(struct profile *profile)
+{
+    for (uint32_t i = 0; i < profile->n_types; i++)
+        if (profile->types[i].temporality == TEMPORALITY_CUMULATIVE)
+            profile->types[i].temporality = TEMPORALITY_DELTA;
+}
+
+static int check_profile(const struct profile *profile, struct error *err)
+{
+    if (profile->n_types == 0 && profile->n_samples > 0)
+        return error_set(err, ERR_INVALID, "the profile names no sample types, so its values mean nothing");
+    return 0;
+}
+
+static int prepare(struct intake_worker *worker, struct batch *batch, const struct intakework_delivery *delivery,
+                   struct error *err)
+{
+    const struct intakemetrics *metrics = &worker->intake->metrics;
+    struct intakewindow window = delivery->window;
+
+    window.received_ns = worker->upload->received_ns;
+    if (idlabels_lift(batch, err) < 0)
+        return -1;
+    for (uint32_t i = 0; i < batch->n_profiles; i++) {
+        struct profile *profile = &batch->profiles[i];
+
+        if (check_profile(profile, err) < 0)
+            return -1;
+        if (!delivery->has_own_window)
+            intakewindow_settle(&window, profile);
+        if (delivery->is_delta)
+            call_deltas(profile);
+        intakemetrics_add(metrics, metrics->negative_samples, batchedit_drop_empty_samples(profile));
+    }
+    return 0;
+}
+
+/* The labels, and one more where the upload stands for others. */
+static int weigh(struct intake_worker *worker, struct batch *batch, const struct intakework_labels *labels,
+                 struct intakework_labels *ret_labels, struct error *err)
+{
+    uint32_t weight = worker->upload->weight;
+    char *text;
+
+    *ret_labels = *labels;
+    if (weight <= 1)
+        return 0;
+    text = arena_printf(&worker->arena, err, "%u", weight);
+    if (!text || intakework_labels_init(worker, labels->n + 1, ret_labels, err) < 0)
+        return -1;
+    if (labels->n > 0)
+        memcpy(ret_labels->items, labels->items, labels->n * sizeof(*labels->items));
+    ret_labels->n = labels->n;
+    intakework_labels_add(ret_labels, SLICE(WEIGHT_LABEL), slice_from(text));
+    for (uint32_t i = 0; i < batch->n_profiles; i++)
+        batchedit_weigh(&batch->profiles[i], weight);
+    return 0;
+}
+
+static int write_batch(struct intake_worker *worker, const struct batch *batch, const struct intakework_labels *labels,
+                       struct store_receipt *ret_receipt, struct error *err)
+{
+    struct store_write write = {
+        .tenant = worker->upload->tenant, .batch = batch, .labels = labels->items, .n_labels = labels->n
+    };
+
+    return store_write(worker->intake->store, &write, ret_receipt, err);
+}
+
+static void count_empty(struct intake_worker *worker, struct batch *batch, const struct intakework_labels *labels)
+{
+    for (uint32_t i = 0; i < batch->n_profiles; i++)
+        if (batch->profiles[i].n_samples == 0)
+            intakework_accept_empty(worker, service_of(&batch->profiles[i], labels), 1);
+    batchedit_drop_empty_profiles(batch);
+}
+
+int intakework_store(struct intake_worker *worker, struct batch *batch, const struct intakework_delivery *delivery,
+                     struct error *err)
+{
+    struct intakework_labels labels = *delivery->labels;
+    struct delta_steps steps = { 0 };
+    struct store_receipt receipt;
+    bool is_store = false;
+    int result = prepare(worker, batch, delivery, err);
+
+    if (result == 0)
+        result = make_deltas(worker, batch, delivery, &steps, err);
+    if (result == 0 && steps.n > 0)
+        for (uint32_t i = 0; i < batch->n_profiles; i++)
+            (void)batchedit_drop_empty_samples(&batch->profiles[i]);
+    if (result == 0) {
+        count_empty(worker, batch, delivery->labels);
+        result = weigh(worker, batch, delivery->labels, &labels, err);
+    }
+    if (result == 0 && batch->n_profiles > 0) {
+        is_store = true;
+        result = write_batch(worker, batch, &labels, &receipt, err);
+    }
+    finish_deltas(worker, &steps, result == 0);
+    if (result < 0)
+        reject_all(worker, batch, delivery->labels, is_store, err);
+    else if (batch->n_profiles > 0)
+        count_stored(worker, batch, delivery->labels, &receipt);
+    return result;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What every receiver of uploads works with: unpacking, decoding, storing, and keeping count of what became of it.
+ *
+ * K1  Of one upload at most max_body_bytes are inflated, all its parts together.
+ * K2  What a receiver finds wrong with one profile it rejects (intakework_reject) and goes on; what is wrong with the
+ *     upload itself it returns. */
+#pragma once
+
+#include "base/lock.h"
+#include "intake/deltas.h"
+#include "intake/intake.h"
+#include "intake/intakemetrics.h"
+#include "intake/intakewindow.h"
+#include "pack/unpacker.h"
+#include "wire/format.h"
+
+struct intake {
+    struct store *store;
+    struct sources *sources;
+    struct deltas *deltas;
+    struct intakemetrics metrics;
+    uint64_t max_body_bytes;
+    struct profile_limits limits;
+};
+
+struct intake_worker {
+    struct intake *intake;
+    struct unpacker *outer; /* of bodies */
+    struct unpacker *inner; /* of the profiles in them */
+    struct batch batch;     /* what was decoded */
+    struct batch made;      /* what was made of it where it had to be built anew */
+    struct arena arena;     /* of one upload */
+    /* of the upload at hand */
+    const struct upload *upload;
+    struct slice sender;
+    struct intake_receipt receipt;
+    uint64_t inflated_left; /* K1 */
+};
+
+/* Labels for the profiles of an upload; the array is in the arena of the worker. */
+struct intakework_labels {
+    struct series_label *items;
+    uint32_t n, max;
+};
+/* None, with room for `max`. */
+MUST_CHECK int intakework_labels_init(struct intake_worker *worker, uint32_t max, struct intakework_labels *ret_labels,
+                                      struct error *err);
+/* There must be room. An empty value is no label. */
+void intakework_labels_add(struct intakework_labels *labels, struct slice name, struct slice value);
+/* The value of the label with this canonical name ("service_name", also as "service.name"); empty if there is none. */
+struct slice intakework_labels_find(const struct intakework_labels *labels, const char *canonical);
+
+/* What is known of profiles beside their bytes. */
+struct intakework_delivery {
+    const struct intakework_labels *labels;
+    struct intakewindow window; /* received_ns is filled in */
+    bool has_own_window;        /* of the profiles: they are settled already */
+    bool is_delta;              /* whatever the types say: nothing counts from the start of the process */
+    struct slice session;       /* tells processes behind the same labels apart, for deltas */
+};
+
+/* The body, inflated as its first bytes and its Content-Encoding say. Valid until the next upload. */
+MUST_CHECK int intakework_body(struct intake_worker *worker, struct slice *ret_content, struct error *err);
+/* Inflates a part of a body. Valid until the next call. */
+MUST_CHECK int intakework_part(struct intake_worker *worker, struct slice part, struct slice *ret_content,
+                               struct error *err);
+/* Decodes plain bytes into worker->batch, which is emptied first. `format` NULL = whatever is recognised. */
+MUST_CHECK int intakework_decode(struct intake_worker *worker, struct slice content, const struct format *format,
+                                 struct error *err);
+
+/* Puts windows in order, makes deltas, weighs, and stores all profiles of `batch`, which is changed. What the store
+ * refuses is rejected here; -1 means that nothing of the batch was kept, and that it was counted. Counts all profiles of
+ * the batch as seen. */
+MUST_CHECK int intakework_store(struct intake_worker *worker, struct batch *batch,
+                                const struct intakework_delivery *delivery, struct error *err);
+
+/* Counts `n` profiles that came and were not kept, because of `err`. */
+void intakework_reject(struct intake_worker *worker, struct slice service, uint32_t n, const struct error *err);
+/* Counts profiles that came and had nothing in them. */
+void intakework_accept_empty(struct intake_worker *worker, struct slice service, uint32_t n);
