@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/base64.h"
 #include "base/map.h"
 #include "wire/otlp_json_internal.h"
 #include "wire/otlp_read_internal.h"
@@ -192,7 +193,7 @@ static void put_json_bytes(struct json_value *v, struct slice bytes)
     struct buffer base64;
 
     buffer_init(&base64, OTLP_MAX_JSON_BYTES);
-    otlp_json_base64(bytes, &base64);
+    base64_encode(bytes, true, &base64);
     if (base64.failure.code == ERR_LIMIT)
         v->is_too_large = true;
     else

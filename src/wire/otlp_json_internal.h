@@ -4,8 +4,6 @@
 
 #include "base/json.h"
 
-/* Appends the base64 of the bytes, with padding. */
-void otlp_json_base64(struct slice bytes, struct buffer *out);
 /* A number that does not look whole, so that it reads back as a double; "NaN", "Infinity" and "-Infinity" are strings.
  */
 void otlp_json_double(struct json *json, double value);

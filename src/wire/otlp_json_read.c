@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* JSON becomes protobuf with canonical field numbers, by the schema, and is then read as such: so the dictionary may
  * stand before or behind the profiles, and there is one reader for what it all means. */
+#include "base/base64.h"
 #include "base/vec.h"
 #include "wire/json_reader.h"
 #include "wire/otlp_layout_internal.h"
@@ -53,40 +54,16 @@ static void read_hex(struct json_transcoder *t, uint32_t number)
     protobuf_end(&t->out, begin);
 }
 
-/* Both alphabets of base64 are read. */
-static int base64_digit(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
-}
-
 static void read_base64(struct json_transcoder *t, uint32_t number)
 {
     struct slice text = json_reader_text(&t->reader);
-    size_t begin = protobuf_begin(&t->out, number);
-    uint32_t word = 0, bits = 0;
+    size_t begin = protobuf_begin(&t->out, number), len, bad_at;
+    char *to = buffer_reserve(&t->out, BASE64_DECODED_BYTES(text.len));
 
-    while (text.len > 0 && text.ptr[text.len - 1] == '=')
-        text.len--;
-    for (size_t i = 0; i < text.len; i++) {
-        int digit = base64_digit(text.ptr[i]);
-
-        if (digit < 0) {
-            json_reader_fail(&t->reader, "expected base64 before");
-            break;
-        }
-        word = word << 6 | (uint32_t)digit;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            buffer_append_byte(&t->out, (char)(word >> bits));
-        }
-    }
+    if (to && base64_decode(text, to, &len, &bad_at))
+        buffer_commit(&t->out, len);
+    else if (to)
+        json_reader_fail(&t->reader, "expected base64 before");
     protobuf_end(&t->out, begin);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* JSON is printed from the protobuf that otlp_encode makes, by the schema: what one can say the other says too. */
+#include "base/base64.h"
 #include "wire/otlp_json_internal.h"
 #include "wire/otlp_schema_internal.h"
 #include "wire/otlp_write_internal.h"
@@ -9,21 +10,6 @@
 #include <stdio.h>
 
 /* --- values --- */
-
-void otlp_json_base64(struct slice bytes, struct buffer *out)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    for (size_t i = 0; i < bytes.len; i += 3) {
-        size_t n = MIN(bytes.len - i, 3);
-        uint32_t word = 0;
-
-        for (size_t j = 0; j < 3; j++)
-            word = word << 8 | (j < n ? (unsigned char)bytes.ptr[i + j] : 0);
-        for (size_t j = 0; j < 4; j++)
-            buffer_append_byte(out, j <= n ? digits[word >> (18 - 6 * j) & 0x3f] : '=');
-    }
-}
 
 void otlp_json_double(struct json *json, double value)
 {
@@ -89,7 +75,7 @@ static uint64_t read_number(struct protobuf_reader *r, enum otlp_kind kind)
 static void put_base64(struct printer *printer, struct slice bytes)
 {
     buffer_clear(&printer->scratch);
-    otlp_json_base64(bytes, &printer->scratch);
+    base64_encode(bytes, true, &printer->scratch);
     json_string(&printer->json, buffer_slice(&printer->scratch));
 }
 

@@ -125,20 +125,6 @@ TEST(otlp_json_double_reads_back_as_one)
     }
 }
 
-TEST(otlp_json_base64_pads_to_four)
-{
-    struct buffer out;
-
-    buffer_init(&out, 0);
-    otlp_json_base64(SLICE(""), &out);
-    otlp_json_base64(SLICE("a"), &out);
-    otlp_json_base64(SLICE("ab"), &out);
-    otlp_json_base64(SLICE("abc"), &out);
-    otlp_json_base64(SLICE("\xff\xfe\xfd\xfc"), &out);
-    CHECK_TEXT(buffer_slice(&out), "YQ==YWI=YWJj//79/A==");
-    buffer_done(&out);
-}
-
 static int encode_step(void *context, struct error *err)
 {
     struct buffer out;
