@@ -47,6 +47,7 @@ static int64_t timeout_of(const struct httpserver_options *options, enum connect
     case CONNECTION_IDLE: return options->idle_timeout_ns;
     case CONNECTION_HEAD: return options->head_timeout_ns;
     case CONNECTION_BODY: return options->body_timeout_ns;
+    case CONNECTION_WRITE: return options->write_timeout_ns;
     case CONNECTION_LINGER: return CONNECTION_LINGER_NS;
     default: return 0;
     }
@@ -294,8 +295,10 @@ static void pump(struct connection *connection)
     if (connection->in.len > 0 && connection->protocol)
         parse_kept(connection);
     flush_output(connection);
-    if (!has_output(connection) && connection->protocol && connection->protocol->output && may_parse(connection)) {
+    while (!has_output(connection) && connection->protocol && connection->protocol->output && may_parse(connection)) {
         connection->protocol->output(connection);
+        if (!has_output(connection))
+            break;
         flush_output(connection);
     }
     connection->is_pumping = false;
@@ -334,9 +337,25 @@ static void on_writable(evutil_socket_t fd UNUSED, short what UNUSED, void *cont
     pump(context);
 }
 
+/* Between these two the protocol may end the connection; it is freed behind them at the earliest. */
+static bool hold(struct connection *connection)
+{
+    bool was_pumping = connection->is_pumping;
+
+    connection->is_pumping = true;
+    return was_pumping;
+}
+
+static void let_go(struct connection *connection, bool was_pumping)
+{
+    connection->is_pumping = was_pumping;
+    pump(connection);
+}
+
 void connection_answer(struct exchange *exchange)
 {
     struct connection *connection = exchange->connection;
+    bool was_pumping;
 
     exchange->is_running = false;
     if (!connection) {
@@ -345,8 +364,9 @@ void connection_answer(struct exchange *exchange)
     }
     if (exchange->response.status == 0)
         exchange_fail_with(exchange, 500, "the server gave no answer; this is a fault of its own");
+    was_pumping = hold(connection);
     connection->protocol->respond(connection, exchange);
-    pump(connection);
+    let_go(connection, was_pumping);
 }
 
 void connection_resume(struct exchange *exchange)
@@ -354,8 +374,10 @@ void connection_resume(struct exchange *exchange)
     struct connection *connection = exchange->connection;
 
     if (connection && connection->protocol->resume) {
+        bool was_pumping = hold(connection);
+
         connection->protocol->resume(connection, exchange);
-        pump(connection);
+        let_go(connection, was_pumping);
     }
 }
 
@@ -394,8 +416,10 @@ void connection_drain(struct connection *connection)
 {
     connection->is_draining = true;
     if (connection->protocol) {
+        bool was_pumping = hold(connection);
+
         connection->protocol->drain(connection);
-        pump(connection);
+        let_go(connection, was_pumping);
     } else {
         connection_end(connection, false);
     }

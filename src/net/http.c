@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http.h"
 
+#include "base/clock.h"
+
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const method_names[] = {
     [HTTP_GET] = "GET",       [HTTP_HEAD] = "HEAD",   [HTTP_POST] = "POST",       [HTTP_PUT] = "PUT",
@@ -66,6 +70,19 @@ const char *http_reason(int status)
         if (reasons[i].status == status)
             return reasons[i].reason;
     return "Unknown";
+}
+
+const char *http_date(int64_t time_ns, char ret_text[static HTTP_DATE_BYTES])
+{
+    static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    time_t seconds = (time_t)(time_ns / CLOCK_NS_PER_SECOND);
+    struct tm at;
+
+    gmtime_r(&seconds, &at);
+    snprintf(ret_text, HTTP_DATE_BYTES, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT", days + 3 * at.tm_wday,
+             (unsigned)at.tm_mday % 100, months + 3 * at.tm_mon, (unsigned)(at.tm_year + 1900) % 10000,
+             (unsigned)at.tm_hour % 100, (unsigned)at.tm_min % 100, (unsigned)at.tm_sec % 100);
+    return ret_text;
 }
 
 /* --- headers --- */

@@ -25,6 +25,10 @@ enum http_version { HTTP_1_0, HTTP_1_1, HTTP_2 };
 /* "Not Found"; "Unknown" for a status that we never use. */
 const char *http_reason(int status);
 
+#define HTTP_DATE_BYTES 30 /* "Sun, 15 Nov 2026 10:00:00 GMT" and a NUL */
+/* Writes a time as the Date header has it, and returns `ret_text`. */
+const char *http_date(int64_t time_ns, char ret_text[static HTTP_DATE_BYTES]);
+
 #define HTTP_MAX_HEADERS 128 /* of a message */
 
 struct http_header {

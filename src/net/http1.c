@@ -50,26 +50,16 @@ static void write_header(struct buffer *out, struct slice name, struct slice val
     buffer_append(out, "\r\n", 2);
 }
 
-static void write_date(struct buffer *out)
-{
-    static const char days[] = "SunMonTueWedThuFriSat", months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-    time_t now = (time_t)(clock_now_ns() / CLOCK_NS_PER_SECOND);
-    struct tm at;
-
-    gmtime_r(&now, &at);
-    buffer_printf(out, "date: %.3s, %02d %.3s %d %02d:%02d:%02d GMT\r\n", days + 3 * at.tm_wday, at.tm_mday,
-                  months + 3 * at.tm_mon, at.tm_year + 1900, at.tm_hour, at.tm_min, at.tm_sec);
-}
-
 static void write_answer(struct connection *connection, struct exchange *exchange, bool keeps_alive)
 {
     const struct response *response = &exchange->response;
     const char *origin = connection->loop->server->options.cors_origin;
     struct buffer *out = &connection->out;
+    char date[HTTP_DATE_BYTES];
     bool has_body = response->status >= 200 && response->status != 204 && response->status != 304;
 
     buffer_printf(out, "HTTP/1.1 %d %s\r\n", response->status, http_reason(response->status));
-    write_date(out);
+    write_header(out, SLICE("date"), slice_from(http_date(clock_now_ns(), date)));
     for (uint32_t i = 0; i < response->headers.n; i++)
         write_header(out, response->headers.items[i].name, response->headers.items[i].value);
     if (origin)

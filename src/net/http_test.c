@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
 #include "base/test.h"
 #include "net/http.h"
 
@@ -69,4 +70,12 @@ TEST(escapes_are_decoded_and_broken_ones_stand_for_themselves)
     CHECK(slice_is(http_unescape(SLICE("%zz%4"), true, &arena, &err), "%zz%4"));
     CHECK(slice_is(http_unescape(SLICE(""), true, &arena, &err), ""));
     arena_done(&arena);
+}
+
+TEST(http_dates_are_those_of_the_standard)
+{
+    char text[HTTP_DATE_BYTES];
+
+    CHECK_TEXT(http_date(784111777 * CLOCK_NS_PER_SECOND, text), "Sun, 06 Nov 1994 08:49:37 GMT");
+    CHECK_TEXT(http_date(0, text), "Thu, 01 Jan 1970 00:00:00 GMT");
 }
