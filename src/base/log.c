@@ -2,12 +2,15 @@
 #include "base/log.h"
 
 #include "base/clock.h"
+#include "base/fs.h"
 #include "base/json.h"
 #include "base/lock.h"
 #include "base/progress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +36,7 @@ static struct { /* guarded by lock */
     bool is_terminal;
     bool has_colour;
     struct buffer *capture;
+    char path[PATH_MAX]; /* of the file behind `fd`, which then is ours; "" where log_setup gave us `fd` */
 } out = { .fd = STDERR_FILENO };
 
 struct line {
@@ -48,14 +52,54 @@ bool log_has_colour(int fd)
     return isatty(fd) && (!no_colour || !*no_colour) && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-void log_setup(int fd, enum log_format format, enum log_level level)
+/* Lines go to `fd` from now on: the file at `path`, or the caller's with "". Gives the file that was left, to be closed,
+ * or -1. Caller holds the lock. */
+static int redirect(int fd, const char *path)
 {
-    LOCK_SCOPE(&lock);
+    int left = out.path[0] ? out.fd : -1;
+
     out.fd = fd;
-    out.format = format;
     out.is_terminal = isatty(fd);
     out.has_colour = log_has_colour(fd);
+    snprintf(out.path, sizeof(out.path), "%s", path);
+    return left;
+}
+
+void log_setup(int fd, enum log_format format, enum log_level level)
+{
+    AUTO(fd_closep) int left = -1;
+    LOCK_SCOPE(&lock);
+
+    left = redirect(fd, "");
+    out.format = format;
     log_set_level(level);
+}
+
+int log_open_file(const char *path, struct error *err)
+{
+    AUTO(fd_closep) int left = -1;
+    int fd;
+
+    if (strlen(path) >= sizeof(out.path))
+        return error_set(err, ERR_INVALID, "the log file's path has %zu bytes, the most allowed is %zu", strlen(path),
+                         sizeof(out.path) - 1);
+    if (fs_open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOCTTY, 0640, &fd, err) < 0)
+        return error_wrap(err, "log file");
+    LOCK_SCOPE(&lock);
+    left = redirect(fd, path);
+    return 0;
+}
+
+int log_reopen(struct error *err)
+{
+    char path[sizeof(out.path)];
+
+    lock_mutex_acquire(&lock);
+    memcpy(path, out.path, sizeof(path));
+    lock_mutex_release(&lock);
+    if (!path[0] || log_open_file(path, err) == 0)
+        return 0;
+    return error_wrap(err, "the old log file stays in use");
 }
 
 /* Relaxed, here and below: the level stands alone, and a line more or less at the moment it changes does not matter. */

@@ -24,9 +24,19 @@ enum log_format {
     LOG_JSON, /* {"time":"2026-11-15T10:00:00.123Z","level":"warn","room":"store","message":"..."} */
 };
 
-/* Before this, lines of level info and above go to standard error as text. `fd` stays the caller's.  Thread: any. */
+/* Before this, lines of level info and above go to standard error as text. `fd` stays the caller's. A file that
+ * log_open_file opened is closed.  Thread: any. */
 void log_setup(int fd, enum log_format format, enum log_level level);
 void log_set_level(enum log_level level);
+
+/* From now on lines go to the end of the file at `path`, which is made if it is missing (its group may read it); format
+ * and level stay. On failure they go on where they went. Errors: those of opening, ERR_INVALID for a path that is too
+ * long.  Thread: any. */
+MUST_CHECK int log_open_file(const char *path, struct error *err);
+
+/* Opens the file at the same path again, for whoever has moved the old one away; every line is in one of the two. On
+ * failure lines go on into the old file, and the error says so. Without a file there is nothing to do.  Thread: any. */
+MUST_CHECK int log_reopen(struct error *err);
 
 /* "warn" for LOG_WARN. */
 const char *log_level_name(enum log_level level);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <termios.h>
@@ -234,6 +235,125 @@ TEST(log_on_a_terminal_has_colours_and_no_time)
     close(master);
 }
 
+/* What the file `name` of the test's directory holds. */
+static struct slice content_of(const char *name)
+{
+    static struct buffer content;
+    struct error err;
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", test_directory(), name);
+    buffer_done(&content);
+    buffer_init(&content, 0);
+    CHECK_OK(fs_read_file(path, 0, &content, &err), &err);
+    return buffer_slice(&content);
+}
+
+/* Opens the file `name` of the test's directory as the log, at a fixed time. */
+static void begin_file(const char *name)
+{
+    struct error err;
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", test_directory(), name);
+    clock_fake_set(NOVEMBER);
+    CHECK_OK(log_open_file(path, &err), &err);
+}
+
+/* As somebody does who rotates logs. */
+static void move_file(const char *from, const char *to)
+{
+    char from_path[128], to_path[128];
+
+    snprintf(from_path, sizeof(from_path), "%s/%s", test_directory(), from);
+    snprintf(to_path, sizeof(to_path), "%s/%s", test_directory(), to);
+    CHECK_EQ(rename(from_path, to_path), 0);
+}
+
+static int open_descriptors(void)
+{
+    struct fs_listing listing;
+    struct arena arena;
+    struct error err;
+    size_t n;
+
+    arena_init(&arena, 0);
+    CHECK_OK(fs_list("/proc/self/fd", &arena, &listing, &err), &err);
+    n = listing.n;
+    arena_done(&arena);
+    return (int)n;
+}
+
+TEST(log_file_keeps_what_it_had_and_goes_on_behind_it)
+{
+    begin_file("log");
+    log_info("base", "one");
+    log_setup(STDERR_FILENO, LOG_JSON, LOG_INFO);
+    begin_file("log");
+    log_info("base", "two");
+    log_setup(STDERR_FILENO, LOG_TEXT, LOG_INFO);
+    CHECK_TEXT(content_of("log"),
+               "2026-11-15T10:00:00.123Z info base: one\n"
+               "{\"time\":\"2026-11-15T10:00:00.123Z\",\"level\":\"info\",\"room\":\"base\",\"message\":\"two\"}\n");
+}
+
+TEST(log_file_that_was_moved_away_is_followed_by_a_new_one)
+{
+    int before = open_descriptors();
+    struct error err;
+
+    begin_file("log");
+    log_info("base", "one");
+    move_file("log", "log.1");
+    log_info("base", "two");
+    CHECK_OK(log_reopen(&err), &err);
+    log_info("base", "three");
+    CHECK_TEXT(content_of("log.1"), "2026-11-15T10:00:00.123Z info base: one\n"
+                                    "2026-11-15T10:00:00.123Z info base: two\n");
+    CHECK_TEXT(content_of("log"), "2026-11-15T10:00:00.123Z info base: three\n");
+    begin_file("another");
+    log_setup(STDERR_FILENO, LOG_TEXT, LOG_INFO);
+    CHECK_EQ(open_descriptors(), before);
+    CHECK_OK(log_reopen(&err), &err); /* no file, nothing to do */
+    CHECK_EQ(open_descriptors(), before);
+}
+
+TEST(log_file_that_cannot_be_reopened_stays_in_use)
+{
+    struct error err;
+
+    begin_file("log");
+    move_file("log", "log.1");
+    fs_fail_at(1, EACCES);
+    CHECK_ERROR(log_reopen(&err), &err, ERR_DENIED);
+    CHECK_HAS(err.text, "the old log file stays in use: log file: opening '");
+    CHECK_HAS(err.text, "/log': Permission denied");
+    log_info("base", "still here");
+    CHECK_OK(log_reopen(&err), &err);
+    log_info("base", "and there");
+    log_setup(STDERR_FILENO, LOG_TEXT, LOG_INFO);
+    CHECK_TEXT(content_of("log.1"), "2026-11-15T10:00:00.123Z info base: still here\n");
+    CHECK_TEXT(content_of("log"), "2026-11-15T10:00:00.123Z info base: and there\n");
+}
+
+TEST(log_file_that_cannot_be_opened_leaves_the_log_where_it_was)
+{
+    char path[PATH_MAX + 1];
+    struct error err;
+
+    begin_file("log");
+    CHECK_ERROR(log_open_file(test_directory(), &err), &err, ERR_IO);
+    CHECK_HAS(err.text, "log file: opening '");
+    CHECK_HAS(err.text, "Is a directory");
+    memset(path, 'x', sizeof(path) - 1);
+    path[PATH_MAX] = '\0';
+    CHECK_ERROR(log_open_file(path, &err), &err, ERR_INVALID);
+    CHECK_TEXT(err.text, "the log file's path has 4096 bytes, the most allowed is 4095");
+    log_info("base", "one");
+    log_setup(STDERR_FILENO, LOG_TEXT, LOG_INFO);
+    CHECK_TEXT(content_of("log"), "2026-11-15T10:00:00.123Z info base: one\n");
+}
+
 #define WRITERS 4
 #define LINES   200
 
@@ -270,6 +390,36 @@ TEST(log_lines_of_many_threads_stay_whole)
         CHECK(slice_ends_with(line, SLICE("of many, long enough to be torn apart")));
         CHECK_EQ(slice_find(line, SLICE(" info base: thread wrote line ")), 24);
         n++;
+    }
+    CHECK_EQ(n, WRITERS * LINES);
+}
+
+TEST(log_lines_all_arrive_while_the_file_is_reopened)
+{
+    struct thread threads[WRITERS];
+    struct error err;
+    struct slice rest, line;
+    int n = 0;
+
+    begin_file("log.0");
+    for (int i = 0; i < WRITERS; i++)
+        CHECK_OK(thread_start(&threads[i], "writer", write_lines, (void *)(uintptr_t) "thread", &err), &err);
+    for (int i = 0; i < 20; i++) {
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s/log.%d", test_directory(), i % 2);
+        CHECK_OK(log_open_file(path, &err), &err);
+        CHECK_OK(log_reopen(&err), &err);
+    }
+    for (int i = 0; i < WRITERS; i++)
+        thread_stop(&threads[i]);
+    log_setup(STDERR_FILENO, LOG_TEXT, LOG_INFO);
+    for (int i = 0; i < 2; i++) {
+        rest = content_of(i ? "log.1" : "log.0");
+        while (slice_next_line(&rest, &line)) {
+            CHECK(slice_ends_with(line, SLICE("of many, long enough to be torn apart")));
+            n++;
+        }
     }
     CHECK_EQ(n, WRITERS * LINES);
 }

@@ -84,6 +84,9 @@ struct option_spec {
     const char *min, *max;                /* inclusive, in the option's own notation; NULL = whatever the type holds */
     const char *const *words;             /* of an enum: NULL-terminated, in the order of the C enum */
     const char *(*word_at)(size_t index); /* instead of `words`: word `index`, or NULL behind the last one */
+    const char *alias;                    /* another name for the flag, as other programs have it; no key of a file */
+    const char *alias_variable;           /* a variable of another program, in full: read where ours is absent */
+    bool is_reloadable;                   /* a running server takes a new value when it gets SIGHUP */
     bool is_hidden;                       /* works, but help, completions and reference pages leave it out */
     bool is_flag_only;                    /* neither a variable nor a key: --help */
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* From the top down: lists, binding tables, then the three places values come from (flags, environment, file entries),
- * then showing what holds. */
+/* From the top down: lists, binding tables, then the three places values come from (flags, environment, file entries).
+ * What holds then is told by options_effective.c. */
 #include "base/options.h"
 
+#include "base/options_internal.h"
 #include "base/suggest.h"
 
 #include <stdio.h>
@@ -12,28 +13,6 @@
 #define SHOWN_ARG(text) (text), (strlen(text) > 64 ? "..." : "")
 
 #define FILE_SHOWN 96 /* bytes of a file's name in a message */
-
-struct option_slot {
-    const struct option_spec *spec;
-    char *field;
-    enum option_origin origin;
-    const char *where; /* "--lines", "HEARTH_LINES", "hearth.yaml:12"; NULL for a default */
-    const char *text;  /* the value as written; NULL for a list and for what was never set */
-};
-
-/* A table of somebody else's options. */
-struct known_group {
-    struct option_group group;
-    const struct known_group *next;
-};
-
-struct options {
-    struct arena *arena;
-    struct option_list positionals;
-    const struct known_group *known; /* the newest first */
-    size_t n;
-    struct option_slot slots[OPTIONS_MAX];
-};
 
 static void store(struct option_slot *slot, const union option_value *value)
 {
@@ -96,11 +75,6 @@ static int list_split(struct arena *arena, const char *text, struct option_list 
     return 0;
 }
 
-static struct option_list *list_of(const struct option_slot *slot)
-{
-    return (struct option_list *)(void *)slot->field;
-}
-
 /* --- binding --- */
 
 int options_new(struct arena *arena, struct options **ret_options, struct error *err)
@@ -122,6 +96,18 @@ static struct option_slot *find(struct options *options, struct slice name)
     return NULL;
 }
 
+/* By its name or its alias, as flags have it. */
+static struct option_slot *find_flag(struct options *options, struct slice name)
+{
+    for (size_t i = 0; i < options->n; i++) {
+        const char *alias = options->slots[i].spec->alias;
+
+        if (alias && slice_is(name, alias))
+            return &options->slots[i];
+    }
+    return find(options, name);
+}
+
 static struct option_slot *find_letter(struct options *options, char letter)
 {
     for (size_t i = 0; i < options->n; i++)
@@ -137,15 +123,38 @@ static bool is_ranged(enum option_type type)
     return kind == OPTION_FIELD_I64 || kind == OPTION_FIELD_U64 || kind == OPTION_FIELD_DOUBLE;
 }
 
+/* Whether a row has the variable as its alias. */
+static bool has_alias_variable(const struct options *options, const char *variable)
+{
+    for (size_t i = 0; i < options->n; i++) {
+        const char *alias = options->slots[i].spec->alias_variable;
+
+        if (alias && strcmp(alias, variable) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* O4. */
+static void check_names(struct options *options, const struct option_spec *spec)
+{
+    ASSERT(spec->name && spec->name[0]);
+    ASSERT(!find_flag(options, slice_from(spec->name)));
+    ASSERT(!spec->letter || !find_letter(options, spec->letter));
+    ASSERT(!spec->alias || (strcmp(spec->alias, spec->name) != 0 && !find_flag(options, slice_from(spec->alias))));
+    if (spec->alias_variable) {
+        ASSERT(!spec->is_flag_only && !has_alias_variable(options, spec->alias_variable));
+        ASSERT(!slice_starts_with(slice_from(spec->alias_variable), SLICE(OPTION_VARIABLE_PREFIX)));
+    }
+}
+
 static void check_spec(struct options *options, const struct option_spec *spec)
 {
-    ASSERT(spec->name && spec->name[0] && spec->help && spec->help[0]);
+    check_names(options, spec);
+    ASSERT(spec->help && spec->help[0]);
     ASSERT(spec->field.kind == option_type_field(spec->type));
     ASSERT((spec->type == OPTION_ENUM) == (spec->words || spec->word_at));
     ASSERT((!spec->min && !spec->max) || is_ranged(spec->type));
-    ASSERT(!find(options, slice_from(spec->name)));
-    ASSERT(!spec->letter || !find_letter(options, spec->letter));
 }
 
 static int set_default(struct options *options, struct option_slot *slot, struct error *err)
@@ -156,7 +165,7 @@ static int set_default(struct options *options, struct option_slot *slot, struct
     if (!slot->text)
         return 0;
     if (slot->spec->type == OPTION_LIST)
-        return list_split(options->arena, slot->text, list_of(slot), err);
+        return list_split(options->arena, slot->text, options_list(slot), err);
     ASSERT(option_parse(slot->spec, slot->text, &value, err) == 0);
     store(slot, &value);
     return 0;
@@ -281,7 +290,7 @@ static int take_list(struct options *options, struct option_slot *slot, const st
     if (settle(options, slot, source, err) < 0)
         return -1;
     slot->text = NULL;
-    *list_of(slot) = *list;
+    *options_list(slot) = *list;
     return 0;
 }
 
@@ -292,7 +301,7 @@ static int take_item(struct options *options, struct option_slot *slot, const st
     struct option_list list = { NULL, 0 };
 
     if (slot->origin == source->origin)
-        list = *list_of(slot);
+        list = *options_list(slot);
     if (list_append_copy(options->arena, &list, slice_from(text), err) < 0)
         return blame(source, err);
     return take_list(options, slot, source, &list, err);
@@ -342,8 +351,11 @@ static int unknown_flag(struct options *options, struct slice name, struct error
     for (size_t i = 0; i < options->n; i++) {
         const struct option_spec *spec = options->slots[i].spec;
 
-        if (!spec->is_hidden && (!is_negated || spec->type == OPTION_BOOL))
-            suggest_offer(&nearest, spec->name);
+        if (spec->is_hidden || (is_negated && spec->type != OPTION_BOOL))
+            continue;
+        suggest_offer(&nearest, spec->name);
+        if (spec->alias)
+            suggest_offer(&nearest, spec->alias);
     }
     name = slice_sub(name, 0, 64);
     if (nearest.name)
@@ -358,18 +370,17 @@ static struct option_slot *find_negated(struct options *options, struct slice na
     struct option_slot *slot = NULL;
 
     if (slice_starts_with(name, SLICE("no-")))
-        slot = find(options, slice_sub(name, 3, name.len));
+        slot = find_flag(options, slice_sub(name, 3, name.len));
     return slot && slot->spec->type == OPTION_BOOL ? slot : NULL;
 }
 
-static int take_negated(struct options *options, struct option_slot *slot, const char *value, struct error *err)
+/* `flag` is "--no-NAME". */
+static int take_negated(struct options *options, struct option_slot *slot, const char *flag, const char *value,
+                        struct error *err)
 {
-    char flag[80];
-
     if (value)
-        return error_set(err, ERR_USAGE, "'--no-%s' takes no value; write it alone, or '--%s=" SHOWN "'",
-                         slot->spec->name, slot->spec->name, SHOWN_ARG(value));
-    snprintf(flag, sizeof(flag), "--no-%s", slot->spec->name);
+        return error_set(err, ERR_USAGE, "'%s' takes no value; write it alone, or '--%s=" SHOWN "'", flag,
+                         flag + strlen("--no-"), SHOWN_ARG(value));
     return take_flag(options, slot, flag, "false", err);
 }
 
@@ -384,12 +395,12 @@ static int apply_long(struct options *options, int argc, const char *const *argv
 
     if (equals >= 0)
         name.len = (size_t)equals;
-    slot = find(options, name);
+    snprintf(flag, sizeof(flag), "--%.*s", SLICE_ARG(name)); /* whole, if it is one of ours */
+    slot = find_flag(options, name);
     if (!slot && find_negated(options, name))
-        return take_negated(options, find_negated(options, name), value, err);
+        return take_negated(options, find_negated(options, name), flag, value, err);
     if (!slot)
         return unknown_flag(options, name, err);
-    snprintf(flag, sizeof(flag), "--%s", slot->spec->name);
     if (slot->spec->type == OPTION_BOOL && !value)
         value = "true";
     if (!value && next_value(argc, argv, index, slot->spec, flag, &value, err) < 0)
@@ -399,11 +410,9 @@ static int apply_long(struct options *options, int argc, const char *const *argv
 
 static int unknown_letter(struct options *options, char letter, const char *argument, struct error *err)
 {
-    struct option_slot *meant = find(options, slice_from(argument + 1));
-
-    if (meant)
-        return error_set(err, ERR_USAGE, "unknown option '" SHOWN "'; did you mean '--%s'?", SHOWN_ARG(argument),
-                         meant->spec->name);
+    if (find_flag(options, slice_from(argument + 1)))
+        return error_set(err, ERR_USAGE, "unknown option '" SHOWN "'; did you mean '-%s'?", SHOWN_ARG(argument),
+                         argument);
     if (argument[2] == '\0')
         return error_set(err, ERR_USAGE, "unknown option '%s'", argument);
     return error_set(err, ERR_USAGE, "unknown option '-%c' in '" SHOWN "'", letter, SHOWN_ARG(argument));
@@ -507,12 +516,17 @@ int options_apply_environment(struct options *options, const char *const *enviro
 {
     for (size_t i = 0; i < options->n; i++) {
         struct option_slot *slot = &options->slots[i];
-        struct option_variable name = option_variable(slot->spec);
-        const char *text = name.text[0] ? find_variable(environment, name.text) : NULL;
+        struct option_variable own = option_variable(slot->spec);
+        const char *name = own.text;
+        const char *text = own.text[0] ? find_variable(environment, own.text) : NULL;
 
+        if (!text && slot->spec->alias_variable) {
+            name = slot->spec->alias_variable;
+            text = find_variable(environment, name);
+        }
         if (!text || slot->origin > OPTION_FROM_ENVIRONMENT)
             continue;
-        if (take_variable(options, slot, name.text, text, err) < 0)
+        if (take_variable(options, slot, name, text, err) < 0)
             return -1;
     }
     return 0;
@@ -601,9 +615,13 @@ static int unknown_key(const struct options *options, const char *where, struct 
     struct row_walk walk = walk_rows(options);
     const struct option_spec *spec;
 
-    while ((spec = next_row(&walk)))
+    while ((spec = next_row(&walk))) {
+        if (spec->alias && slice_is(key, spec->alias))
+            return error_set(err, ERR_INVALID, "%s: unknown key '%s', which is only a flag; write '%s'", where,
+                             spec->alias, spec->name);
         if (!spec->is_hidden)
             suggest_offer(&nearest, spec->name);
+    }
     key = slice_sub(key, 0, 64);
     if (nearest.name)
         return error_set(err, ERR_INVALID, "%s: unknown key '%.*s'; did you mean '%s'?", where, SLICE_ARG(key),
@@ -653,112 +671,4 @@ int options_apply_entries(struct options *options, const char *file, const struc
             return -1;
     }
     return 0;
-}
-
-/* --- what holds --- */
-
-enum option_origin options_get_origin(const struct options *options, const char *name)
-{
-    for (size_t i = 0; i < options->n; i++)
-        if (strcmp(options->slots[i].spec->name, name) == 0)
-            return options->slots[i].origin;
-    ASSERT(!"a bound option");
-}
-
-static uint32_t utf8_decode(const unsigned char *bytes, size_t len)
-{
-    uint32_t point = bytes[0];
-
-    if (len > 1)
-        point &= 0x7fu >> len;
-    for (size_t i = 1; i < len; i++)
-        point = point << 6 | (bytes[i] & 0x3f);
-    return point;
-}
-
-/* Characters that YAML does not read as themselves between double quotes: controls, line separators, marks. */
-static bool is_escaped(uint32_t point)
-{
-    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x2028 || point == 0x2029 || point == 0xfeff ||
-           point == 0xfffe || point == 0xffff;
-}
-
-static void print_quoted(struct buffer *out, const char *text)
-{
-    struct slice rest = slice_from(text);
-
-    buffer_append_byte(out, '"');
-    while (rest.len > 0) {
-        size_t len = slice_utf8_len(rest);
-        uint32_t point = utf8_decode((const unsigned char *)rest.ptr, len);
-
-        if (point == '"' || point == '\\')
-            buffer_printf(out, "\\%c", (char)point);
-        else if (len == 0)
-            buffer_printf(out, "\\x%02x", point); /* no text; the nearest that YAML can say */
-        else if (is_escaped(point))
-            buffer_printf(out, "\\u%04x", point);
-        else
-            buffer_append(out, rest.ptr, len);
-        rest = slice_sub(rest, MAX(len, 1), rest.len);
-    }
-    buffer_append_byte(out, '"');
-}
-
-/* A YAML scalar: plain where that is safe, else in double quotes. */
-static void print_scalar(struct buffer *out, const char *text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./%+";
-
-    if (text[0] != '\0' && text[0] != '%' && text[strspn(text, plain)] == '\0' &&
-        !slice_equal_nocase(slice_from(text), SLICE("null")))
-        buffer_append_text(out, text);
-    else
-        print_quoted(out, text);
-}
-
-static void print_list(struct buffer *out, const struct option_list *list)
-{
-    buffer_append_byte(out, '[');
-    for (size_t i = 0; i < list->n; i++) {
-        buffer_append_text(out, i ? ", " : "");
-        print_scalar(out, list->items[i]);
-    }
-    buffer_append_byte(out, ']');
-}
-
-/* The value of an option that is no list as text, or NULL while it has none. */
-static const char *text_of(const struct option_slot *slot)
-{
-    if (slot->text)
-        return slot->text;
-    if (slot->spec->type == OPTION_BOOL)
-        return "false";
-    return slot->spec->type == OPTION_ENUM ? option_word(slot->spec, 0) : NULL;
-}
-
-static void print_slot(const struct option_slot *slot, struct buffer *out)
-{
-    size_t start = out->len;
-
-    if (slot->spec->type != OPTION_LIST && !text_of(slot)) {
-        buffer_printf(out, "# %s is not set\n", slot->spec->name);
-        return;
-    }
-    buffer_printf(out, "%s: ", slot->spec->name);
-    if (slot->spec->type == OPTION_LIST)
-        print_list(out, list_of(slot));
-    else
-        print_scalar(out, text_of(slot));
-    do
-        buffer_append_byte(out, ' ');
-    while (out->len - start < 36 && out->failure.code == ERR_OK);
-    buffer_printf(out, " # %s\n", slot->where ? slot->where : "default");
-}
-
-void options_print_effective(const struct options *options, struct buffer *out)
-{
-    for (size_t i = 0; i < options->n; i++)
-        if (!options->slots[i].spec->is_flag_only)
-            print_slot(&options->slots[i], out);
 }

@@ -2,7 +2,8 @@
 /* The values of options, gathered from flags, environment, configuration file and defaults into the fields of structs.
  *
  * O1  A value comes from the flag, else the environment, else the file, else the default; the order of the
- *     options_apply_... calls does not matter. Of several flags the last wins; a list collects all its flags.
+ *     options_apply_... calls does not matter. Of several flags the last wins, whichever name each has; a list collects
+ *     all its flags. Of an option's two variables the one that begins with HEARTH_ wins.
  * O2  Each option remembers the text of its value and where it came from.
  * O3  Texts live in the arena given to options_new, and so does everything else here: there is nothing to free, and
  *     argv, environment and entries may go away afterwards.
@@ -49,8 +50,9 @@ MUST_CHECK int options_know(struct options *options, const struct option_group *
 MUST_CHECK int options_apply_arguments(struct options *options, int argc, const char *const *argv,
                                        bool stop_at_positional, int *index, struct error *err);
 
-/* Reads the HEARTH_… variables of `environment` (NAME=VALUE texts up to a NULL). Other variables are left alone, and an
- * empty one counts as absent. Errors: ERR_USAGE naming the variable, ERR_MEMORY, ERR_LIMIT. */
+/* Reads the HEARTH_… variables of `environment` (NAME=VALUE texts up to a NULL) and the other variables that bound
+ * options have as aliases. The rest is left alone, and an empty one counts as absent. Errors: ERR_USAGE naming the
+ * variable, ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int options_apply_environment(struct options *options, const char *const *environment, struct error *err);
 
 /* The first HEARTH_… variable of `environment` that no option bound or known has, or NULL. An empty one counts as
@@ -68,6 +70,29 @@ struct option_list options_positionals(const struct options *options);
 
 /* Where the option's value came from. The name must be bound. */
 enum option_origin options_get_origin(const struct options *options, const char *name);
+
+/* Likewise, by the name that was used: "--http-address", "-n", "PYROSCOPE_RETENTION_PERIOD", "hearth.yaml:12" or
+ * "default". Lives as long as the options. */
+const char *options_get_origin_name(const struct options *options, const char *name);
+
+/* An option whose value differs between two sets. Texts are as a variable would have them: the items of a list with
+ * commas between, "" for an option without a value. */
+struct option_change {
+    const struct option_spec *spec;
+    const char *old_text;
+    const char *new_text;
+};
+struct option_changes {
+    const struct option_change *items; /* in the order of binding */
+    size_t n;
+};
+
+/* What differs between two sets that have the same rows bound in the same order, as before and after a configuration
+ * file was read again. Values are compared by the fields, which must still be as they were set: what is written in
+ * another way but means the same (7d, 168h) is no change, nor is another origin. The changes live in the arena of
+ * `now`, their texts there or in that of `old`. Errors: ERR_MEMORY, ERR_LIMIT. */
+MUST_CHECK int options_compare(const struct options *old, struct options *now, struct option_changes *ret_changes,
+                               struct error *err);
 
 /* All bound options that a file may hold, as a configuration file: `retention: 7d  # default`. Each comment says where
  * the value came from. */

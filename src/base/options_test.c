@@ -32,20 +32,22 @@ static const char *const level_words[] = { "info", "warn", NULL };
 
 static const struct option_spec sample_options[] = {
     { "json", OPTION_BOOL, FIELD(sample_config, json), NULL, "Help.", .letter = 'j' },
-    { "color", OPTION_BOOL, FIELD(sample_config, color), "true", "Help." },
+    { "color", OPTION_BOOL, FIELD(sample_config, color), "true", "Help.", .alias = "paint" },
     { "verbose", OPTION_BOOL, FIELD(sample_config, verbose), NULL, "Help.", .letter = 'v', .is_flag_only = true },
     { "focus", OPTION_REGEX, FIELD(sample_config, focus), NULL, "Help." },
     { "ignore", OPTION_REGEX, FIELD(sample_config, ignore), NULL, "Help." },
     { "show", OPTION_REGEX, FIELD(sample_config, show), "Null", "Help." },
     { "shift", OPTION_INT, FIELD(sample_config, shift), "0", "Help." },
     { "lines", OPTION_UINT, FIELD(sample_config, lines), "30", "Help.", .letter = 'n', .max = "1000" },
-    { "retention", OPTION_DURATION, FIELD(sample_config, retention_ns), "7d", "Help." },
+    { "retention", OPTION_DURATION, FIELD(sample_config, retention_ns), "7d", "Help.", .alias = "storage-time",
+      .alias_variable = "OTHER_RETENTION" },
     { "cache-size", OPTION_SIZE, FIELD(sample_config, cache_bytes), "64MiB", "Help." },
     { "share", OPTION_PERCENT, FIELD(sample_config, share), "90%", "Help." },
     { "rate", OPTION_RATE, FIELD(sample_config, rate_hz), "97", "Help." },
     { "listen", OPTION_ADDRESS, FIELD(sample_config, listen), "127.0.0.1:4040", "Help." },
     { "level", OPTION_ENUM, FIELD(sample_config, level), "info", "Help.", .words = level_words },
-    { "label", OPTION_LIST, FIELD(sample_config, labels), "a,b", "Help.", .letter = 'l' },
+    { "label", OPTION_LIST, FIELD(sample_config, labels), "a,b", "Help.", .letter = 'l', .alias = "external-label",
+      .alias_variable = "OTHER_LABELS" },
 };
 static const struct option_spec limit_options[] = {
     { "limits.samples", OPTION_UINT, FIELD(inner_config, samples), "10", "Help.", .is_hidden = true },
@@ -474,6 +476,71 @@ TEST(options_prefer_flag_to_environment_to_file_in_any_order)
     CHECK_TEXT(f->config.labels.items[0], "flag");
 }
 
+TEST(options_take_flags_by_their_alias)
+{
+    struct fixture *f = setup();
+
+    CHECK_OK(APPLY(f, "--retention=1h", "--storage-time", "2h", "--no-paint", "--label=x", "--external-label=y"),
+             &f->err);
+    CHECK_EQ(f->config.retention_ns, 2 * 3600000000000);
+    CHECK(!f->config.color);
+    CHECK_EQ(f->config.labels.n, 2);
+    CHECK_TEXT(f->config.labels.items[1], "y");
+    CHECK_EQ(options_get_origin(f->options, "retention"), OPTION_FROM_FLAG);
+    CHECK_TEXT(options_get_origin_name(f->options, "retention"), "--storage-time");
+    CHECK_TEXT(options_get_origin_name(f->options, "color"), "--no-paint");
+    CHECK_OK(APPLY(f, "--paint", "--retention=3h"), &f->err);
+    CHECK(f->config.color);
+    CHECK_EQ(f->config.retention_ns, 3 * 3600000000000);
+    CHECK_TEXT(options_get_origin_name(f->options, "color"), "--paint");
+    CHECK_TEXT(options_get_origin_name(f->options, "retention"), "--retention");
+    CHECK_TEXT(options_get_origin_name(f->options, "lines"), "default");
+}
+
+TEST(options_blame_the_alias_that_was_used)
+{
+    struct fixture *f = setup();
+
+    CHECK_USAGE_ERROR("--storage-time: '5' is not a duration; write a number with a unit, like 250ms, 30s, 1h30m or 7d",
+                      "--storage-time=5");
+    CHECK_USAGE_ERROR("--storage-time needs a value: a number with a unit, like 250ms, 30s, 1h30m or 7d",
+                      "--storage-time");
+    CHECK_USAGE_ERROR("'--no-paint' takes no value; write it alone, or '--paint=yes'", "--no-paint=yes");
+    CHECK_USAGE_ERROR("unknown option '--storage-tme'; did you mean '--storage-time'?", "--storage-tme=1h");
+    CHECK_USAGE_ERROR("unknown option '-storage-time'; did you mean '--storage-time'?", "-storage-time", "1h");
+    setup();
+    CHECK_ERROR(apply_environment(f, "OTHER_RETENTION=soon"), &f->err, ERR_USAGE);
+    CHECK_HAS(f->err.text, "OTHER_RETENTION: 'soon' is not a duration; ");
+    CHECK_ERROR(apply_entry(f, "storage-time", "1h"), &f->err, ERR_INVALID);
+    CHECK_TEXT(f->err.text, "hearth.yaml:12: unknown key 'storage-time', which is only a flag; write 'retention'");
+}
+
+TEST(options_take_the_variable_of_another_program_where_ours_is_absent)
+{
+    struct fixture *f = setup();
+    const char *const both[] = { "OTHER_RETENTION=2h", "HEARTH_RETENTION=1h", "OTHER_LABELS=x,y", NULL };
+    const char *const empty[] = { "HEARTH_RETENTION=", "OTHER_RETENTION=3h", "OTHER_LABELS=", NULL };
+    struct option_variable nearest;
+
+    CHECK_OK(options_apply_environment(f->options, both, &f->err), &f->err);
+    CHECK_EQ(f->config.retention_ns, 3600000000000);
+    CHECK_TEXT(options_get_origin_name(f->options, "retention"), "HEARTH_RETENTION");
+    CHECK_EQ(f->config.labels.n, 2);
+    CHECK_TEXT(f->config.labels.items[0], "x");
+    CHECK_EQ(options_get_origin(f->options, "label"), OPTION_FROM_ENVIRONMENT);
+    CHECK_TEXT(options_get_origin_name(f->options, "label"), "OTHER_LABELS");
+    CHECK(!options_find_stray_variable(f->options, both, &nearest));
+
+    f = setup();
+    CHECK_OK(apply_entry(f, "retention", "5h"), &f->err);
+    CHECK_OK(options_apply_environment(f->options, empty, &f->err), &f->err);
+    CHECK_EQ(f->config.retention_ns, 3 * 3600000000000);
+    CHECK_TEXT(options_get_origin_name(f->options, "retention"), "OTHER_RETENTION");
+    CHECK_OK(APPLY(f, "--retention=4h"), &f->err);
+    CHECK_OK(options_apply_environment(f->options, both, &f->err), &f->err);
+    CHECK_EQ(f->config.retention_ns, 4 * 3600000000000);
+}
+
 TEST(options_print_what_holds_and_where_it_came_from)
 {
     struct fixture *f = setup();
@@ -515,11 +582,114 @@ TEST(options_print_odd_text_so_that_a_file_can_hold_it)
     buffer_done(&out);
 }
 
+/* A second set of the same rows, to compare with that of the fixture. */
+struct other_set {
+    struct options *options;
+    struct sample_config config;
+};
+
+static void setup_other(struct other_set *other)
+{
+    memset(other, 0, sizeof(*other));
+    CHECK_OK(options_new(&fixture.arena, &other->options, &fixture.err), &fixture.err);
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++)
+        CHECK_OK(options_bind(other->options, &groups[i], &other->config, &fixture.err), &fixture.err);
+}
+
+static struct option_changes changes_to(struct fixture *f, struct other_set *other)
+{
+    struct option_changes changes = { NULL, 0 };
+
+    CHECK_OK(options_compare(f->options, other->options, &changes, &f->err), &f->err);
+    return changes;
+}
+
+static void check_change(const struct option_change *change, const char *name, const char *old_text,
+                         const char *new_text)
+{
+    CHECK_TEXT(change->spec->name, name);
+    CHECK_TEXT(change->old_text, old_text);
+    CHECK_TEXT(change->new_text, new_text);
+}
+
+TEST(options_tell_what_differs_between_two_sets)
+{
+    static const char *const flags[] = { "--json",      "--focus=x",         "--shift=-1",   "--lines=7",
+                                         "--share=50%", "--listen=:4041",    "--level=warn", "--label=b",
+                                         "--label=c d", "--limits.samples=3" };
+    struct fixture *f = setup();
+    struct option_changes changes;
+    struct other_set other;
+    int index = 0;
+
+    setup_other(&other);
+    CHECK_EQ(changes_to(f, &other).n, 0);
+    CHECK_OK(options_apply_arguments(other.options, ARRAY_LEN(flags), flags, false, &index, &f->err), &f->err);
+    changes = changes_to(f, &other);
+    CHECK_EQ(changes.n, 9);
+    check_change(&changes.items[0], "json", "false", "true");
+    check_change(&changes.items[1], "focus", "", "x");
+    check_change(&changes.items[2], "shift", "0", "-1");
+    check_change(&changes.items[3], "lines", "30", "7");
+    check_change(&changes.items[4], "share", "90%", "50%");
+    check_change(&changes.items[5], "listen", "127.0.0.1:4040", ":4041");
+    check_change(&changes.items[6], "level", "info", "warn");
+    check_change(&changes.items[7], "label", "a,b", "b,c d");
+    check_change(&changes.items[8], "limits.samples", "10", "3");
+}
+
+TEST(options_that_mean_the_same_do_not_differ)
+{
+    static const char *const flags[] = { "--retention=168h", "--color=yes", "--cache-size=65536KiB",
+                                         "--label=a",        "--label=b",   "--show=Null" };
+    struct fixture *f = setup();
+    struct other_set other;
+    int index = 0;
+
+    setup_other(&other);
+    CHECK_OK(options_apply_arguments(other.options, ARRAY_LEN(flags), flags, false, &index, &f->err), &f->err);
+    CHECK_EQ(changes_to(f, &other).n, 0);
+    CHECK_OK(apply_entry(f, "retention", "169h"), &f->err);
+    CHECK_EQ(changes_to(f, &other).n, 1);
+    CHECK_OK(apply_environment(f, "HEARTH_LABEL=a"), &f->err);
+    CHECK_EQ(changes_to(f, &other).n, 2);
+}
+
+static int compare_sets(void *context, struct error *err)
+{
+    static const char *const flags[] = { "--label=x", "--lines=5" };
+    struct arena *arena = context;
+    struct sample_config configs[2] = { 0 };
+    struct options *sets[2];
+    struct option_changes changes;
+    int index = 0;
+
+    arena_done(arena);
+    arena_init(arena, 0);
+    for (size_t i = 0; i < ARRAY_LEN(sets); i++)
+        if (options_new(arena, &sets[i], err) < 0 || options_bind(sets[i], &groups[0], &configs[i], err) < 0)
+            return -1;
+    if (options_apply_arguments(sets[1], ARRAY_LEN(flags), flags, false, &index, err) < 0 ||
+        options_compare(sets[0], sets[1], &changes, err) < 0)
+        return -1;
+    CHECK_EQ(changes.n, 2);
+    return 0;
+}
+
+TEST(options_comparing_reports_every_failing_allocation)
+{
+    struct arena arena;
+
+    arena_init(&arena, 0);
+    test_each_allocation_failing(compare_sets, &arena);
+    arena_done(&arena);
+}
+
 static int use_everything(void *context, struct error *err)
 {
     struct arena *arena = context;
     const char *const argv[] = { "--lines=5", "--label", "x", "file", "--focus=y" };
-    const char *const environment[] = { "HEARTH_LABEL=a,b,c", "HEARTH_CACHE_SIZE=1MB", NULL };
+    const char *const environment[] = { "HEARTH_LABEL=a,b,c", "HEARTH_CACHE_SIZE=1MB", "OTHER_RETENTION=1h", NULL };
     const char *value = "1h";
     const struct option_entry entry = { .key = SLICE("retention"), .values = &value, .values_n = 1, .line = 1 };
     struct sample_config config = { 0 };

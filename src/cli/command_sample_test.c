@@ -15,7 +15,8 @@ static const struct option_spec top_options[] = {
     { "cumulative", OPTION_BOOL, FIELD(sample_top_config, cumulative), "yes", "Count callees too." },
     { "share", OPTION_PERCENT, FIELD(sample_top_config, share), "90%", "Stop at this share of the total." },
     { "output", OPTION_FILE, FIELD(sample_top_config, output), NULL, "Write to this file.", .letter = 'o' },
-    { "work-dir", OPTION_DIRECTORY, FIELD(sample_top_config, directory), NULL, "Keep temporary files here." },
+    { "work-dir", OPTION_DIRECTORY, FIELD(sample_top_config, directory), NULL, "Keep temporary files here.",
+      .alias = "scratch-path", .alias_variable = "OTHER_SCRATCH", .is_reloadable = true },
     { "sort", OPTION_ENUM, FIELD(sample_top_config, sort), "self", "What to sort by.", .words = sort_words },
     { "debug-trace", OPTION_BOOL, FIELD(sample_top_config, json), NULL, "Hidden.", .is_hidden = true },
 };

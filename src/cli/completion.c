@@ -86,17 +86,26 @@ static void print_quoted(struct slice text, const char *quote, const char *speci
     }
 }
 
-/* What a flag does, in a few words; `is_off` for the --no- form of a switch. */
-static void print_menu_text(const struct option_spec *spec, bool is_off, const char *quote, const char *special,
-                            struct buffer *out)
+/* What the flag `name` does, in a few words; `is_off` for the --no- form of a switch. */
+static void print_menu_text(const struct option_spec *spec, const char *name, bool is_off, const char *quote,
+                            const char *special, struct buffer *out)
 {
     if (is_off)
         buffer_printf(out, "Turn --%s off", spec->name);
+    else if (name == spec->alias)
+        buffer_printf(out, "The same as --%s", spec->name);
     else
         print_quoted(first_sentence(spec->help), quote, special, out);
 }
 
 /* --- bash --- */
+
+static void print_bash_flag(const struct option_spec *spec, const char *name, struct buffer *out)
+{
+    buffer_printf(out, " --%s", name);
+    if (help_is_negated(spec))
+        buffer_printf(out, " --no-%s", name);
+}
 
 static void print_bash_flags(struct option_walk walk, struct buffer *out)
 {
@@ -105,9 +114,9 @@ static void print_bash_flags(struct option_walk walk, struct buffer *out)
     while ((spec = walk_next(&walk))) {
         if (spec->letter)
             buffer_printf(out, " -%c", spec->letter);
-        buffer_printf(out, " --%s", spec->name);
-        if (help_is_negated(spec))
-            buffer_printf(out, " --no-%s", spec->name);
+        print_bash_flag(spec, spec->name, out);
+        if (spec->alias)
+            print_bash_flag(spec, spec->alias, out);
     }
 }
 
@@ -122,6 +131,8 @@ static void print_bash_values(struct option_walk walk, const char *command, stru
         buffer_printf(out, "        %s:--%s", command, spec->name);
         if (spec->letter)
             buffer_printf(out, " | %s:-%c", command, spec->letter);
+        if (spec->alias)
+            buffer_printf(out, " | %s:--%s", command, spec->alias);
         if (spec->type == OPTION_ENUM) {
             buffer_append_text(out, ") words='");
             print_words(spec, out);
@@ -165,7 +176,7 @@ static void print_bash_head(const struct command_set *set, struct buffer *out)
                        "    local command='' words='' files='' i valued='");
     while ((spec = walk_next(&walk)))
         if (spec->type != OPTION_BOOL)
-            buffer_printf(out, " --%s", spec->name);
+            buffer_printf(out, " --%s%s%s", spec->name, spec->alias ? " --" : "", spec->alias ? spec->alias : "");
     buffer_append_text(out, " ' flags='");
     print_bash_flags(walk_globals(), out);
     buffer_append_text(out, "'\n"
@@ -232,7 +243,7 @@ static void print_zsh_option(const struct option_spec *spec, const char *dashes,
     const char *glue = spec->type == OPTION_BOOL ? "" : dashes[1] ? "=" : "+";
 
     buffer_printf(out, "        '%s%s%s%s[", many, dashes, name, glue);
-    print_menu_text(spec, strcmp(dashes, "--no-") == 0, ZSH_QUOTE, "[]:\\", out);
+    print_menu_text(spec, name, strcmp(dashes, "--no-") == 0, ZSH_QUOTE, "[]:\\", out);
     buffer_append_byte(out, ']');
     if (spec->type == OPTION_ENUM) {
         buffer_printf(out, ":%s:(", option_value_name(spec));
@@ -247,6 +258,13 @@ static void print_zsh_option(const struct option_spec *spec, const char *dashes,
     buffer_append_text(out, "'\n");
 }
 
+static void print_zsh_flag(const struct option_spec *spec, const char *name, struct buffer *out)
+{
+    print_zsh_option(spec, "--", name, out);
+    if (help_is_negated(spec))
+        print_zsh_option(spec, "--no-", name, out);
+}
+
 static void print_zsh_options(struct option_walk walk, struct buffer *out)
 {
     const struct option_spec *spec;
@@ -254,9 +272,9 @@ static void print_zsh_options(struct option_walk walk, struct buffer *out)
     while ((spec = walk_next(&walk))) {
         if (spec->letter)
             print_zsh_option(spec, "-", (const char[]){ spec->letter, '\0' }, out);
-        print_zsh_option(spec, "--", spec->name, out);
-        if (help_is_negated(spec))
-            print_zsh_option(spec, "--no-", spec->name, out);
+        print_zsh_flag(spec, spec->name, out);
+        if (spec->alias)
+            print_zsh_flag(spec, spec->alias, out);
     }
 }
 
@@ -312,31 +330,39 @@ void completion_print_zsh(const struct command_set *set, struct buffer *out)
 
 #define FISH_QUOTE "\\'"
 
-/* `condition` is "" or " -n '...'". */
+/* One flag by one of its names; its letter goes with the first. `condition` is "" or " -n '...'". */
+static void print_fish_flag(const struct command_set *set, const struct option_spec *spec, const char *name,
+                            const char *condition, struct buffer *out)
+{
+    buffer_printf(out, "complete -c %s%s", set->name, condition);
+    if (spec->letter && name == spec->name)
+        buffer_printf(out, " -s %c", spec->letter);
+    buffer_printf(out, " -l %s%s", help_is_negated(spec) ? "no-" : "", name);
+    if (spec->type == OPTION_ENUM) {
+        buffer_append_text(out, " -x -a '");
+        print_words(spec, out);
+        buffer_append_byte(out, '\'');
+    } else if (spec->type == OPTION_FILE) {
+        buffer_append_text(out, " -r -F");
+    } else if (spec->type == OPTION_DIRECTORY) {
+        buffer_append_text(out, " -x -a '(__fish_complete_directories)'");
+    } else if (spec->type != OPTION_BOOL) {
+        buffer_append_text(out, " -x");
+    }
+    buffer_append_text(out, " -d '");
+    print_menu_text(spec, name, help_is_negated(spec), FISH_QUOTE, "\\", out);
+    buffer_append_text(out, "'\n");
+}
+
 static void print_fish_options(const struct command_set *set, struct option_walk walk, const char *condition,
                                struct buffer *out)
 {
     const struct option_spec *spec;
 
     while ((spec = walk_next(&walk))) {
-        buffer_printf(out, "complete -c %s%s", set->name, condition);
-        if (spec->letter)
-            buffer_printf(out, " -s %c", spec->letter);
-        buffer_printf(out, " -l %s%s", help_is_negated(spec) ? "no-" : "", spec->name);
-        if (spec->type == OPTION_ENUM) {
-            buffer_append_text(out, " -x -a '");
-            print_words(spec, out);
-            buffer_append_byte(out, '\'');
-        } else if (spec->type == OPTION_FILE) {
-            buffer_append_text(out, " -r -F");
-        } else if (spec->type == OPTION_DIRECTORY) {
-            buffer_append_text(out, " -x -a '(__fish_complete_directories)'");
-        } else if (spec->type != OPTION_BOOL) {
-            buffer_append_text(out, " -x");
-        }
-        buffer_append_text(out, " -d '");
-        print_menu_text(spec, help_is_negated(spec), FISH_QUOTE, "\\", out);
-        buffer_append_text(out, "'\n");
+        print_fish_flag(set, spec, spec->name, condition, out);
+        if (spec->alias)
+            print_fish_flag(set, spec, spec->alias, condition, out);
     }
 }
 

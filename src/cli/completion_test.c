@@ -110,7 +110,7 @@ TEST(completion_for_bash_offers_what_fits)
     check_bash("sample --log-level debug t", "top tree");
     check_bash("sample --log-level = debug t", "top tree");
     check_bash("sample --config help t", "top tree");
-    check_bash("sample top --s", "--share --sort");
+    check_bash("sample top --s", "--share --scratch-path --sort");
     check_bash("sample top --no-c", "--no-color --no-cumulative");
     check_bash("sample top --sort t", "total");
     check_bash("sample top --lines \"\"", "");
@@ -118,6 +118,7 @@ TEST(completion_for_bash_offers_what_fits)
     check_bash("sample top so", "some file");
     check_bash("sample top -o su", "sub");
     check_bash("sample top --work-dir s", "sub");
+    check_bash("sample top --scratch-path s", "sub");
     check_bash("sample tree --l", "--log-level --log-format --label");
     check_bash("sample help t", "top tree");
     check_bash("sample fa", "");
@@ -134,6 +135,7 @@ TEST(completion_for_fish_offers_what_fits)
     snprintf(command, sizeof(command),
              "cd %s && HOME=%s XDG_CONFIG_HOME=%s XDG_DATA_HOME=%s fish --no-config -c 'source ./script; "
              "complete -C \"sample t\"; complete -C \"sample --log-level \"; complete -C \"sample top --so\"; "
+             "complete -C \"sample top --scr\"; "
              "complete -C \"sample top --sort \"; complete -C \"sample top scr\"; complete -C \"sample scr\"'",
              directory, directory, directory, directory);
     CHECK_TEXT(output_of(command), "top\tShow the functions that cost most\n"
@@ -143,6 +145,7 @@ TEST(completion_for_fish_offers_what_fits)
                                    "info\tHow much to log to standard error\n"
                                    "warn\tHow much to log to standard error\n"
                                    "--sort\tWhat to sort by\n"
+                                   "--scratch-path\tThe same as --work-dir\n"
                                    "self\tWhat to sort by\n"
                                    "total\tWhat to sort by\n"
                                    "script\n");
@@ -158,6 +161,7 @@ TEST(completion_for_zsh_quotes_what_zsh_would_read)
                                   "(text json)'\n");
     CHECK_HAS(buffer_slice(&out), "'-n+[How many rows to show]:N: '\n");
     CHECK_HAS(buffer_slice(&out), "'*--label=[Keep samples with this label]:KEY=VALUE: '\n");
+    CHECK_HAS(buffer_slice(&out), "'--scratch-path=[The same as --work-dir]:DIR:_files -/'\n");
     CHECK_HAS(buffer_slice(&out), "'--no-cumulative[Turn --cumulative off]'\n");
     CHECK_EQ(slice_find(buffer_slice(&out), SLICE("debug-trace")), -1);
     CHECK_EQ(slice_find(buffer_slice(&out), SLICE("fail")), -1);

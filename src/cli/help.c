@@ -83,6 +83,17 @@ static void print_range(const struct option_spec *spec, struct buffer *out)
         buffer_printf(out, "At most %s. ", max);
 }
 
+/* The other names that the option has. */
+static void print_aliases(const struct option_spec *spec, struct buffer *out)
+{
+    if (!spec->alias && !spec->alias_variable)
+        return;
+    buffer_append_text(out, "Also ");
+    if (spec->alias)
+        buffer_printf(out, "--%s%s", spec->alias, spec->alias_variable ? ", " : "");
+    buffer_printf(out, "%s. ", spec->alias_variable ? spec->alias_variable : "");
+}
+
 void help_print_notes(const struct option_spec *spec, struct buffer *out)
 {
     size_t start = out->len;
@@ -97,6 +108,9 @@ void help_print_notes(const struct option_spec *spec, struct buffer *out)
         buffer_append_text(out, "May be given several times. ");
     if (spec->default_text && spec->type != OPTION_BOOL)
         buffer_printf(out, "Default: %s. ", spec->default_text);
+    print_aliases(spec, out);
+    if (spec->is_reloadable)
+        buffer_append_text(out, "Can be changed while running (SIGHUP). ");
     if (out->len > start)
         buffer_truncate(out, out->len - 1);
 }

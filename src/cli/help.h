@@ -23,8 +23,8 @@ void help_print_usage(const struct command_set *set, const struct command *comma
 /* "IN...", "[FILE]", "[FILE...]" */
 void help_print_argument(const struct command_argument *argument, struct buffer *out);
 
-/* What the table knows beside the help sentence: "One of text, json. From 1 to 1000. Default: 30." Nothing, or whole
- * sentences. */
+/* What the table knows beside the help sentence: "One of text, json. From 1 to 1000. Default: 30. Also --rows,
+ * OTHER_LINES. Can be changed while running (SIGHUP)." Nothing, or whole sentences. */
 void help_print_notes(const struct option_spec *spec, struct buffer *out);
 
 /* Whether the switch is on unless negated, so that --no-NAME is how it is used. */

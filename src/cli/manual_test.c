@@ -127,6 +127,8 @@ static const char top_page[] = //
     ".TP\n"
     "\\fB\\-\\-work\\-dir\\fR \\fIDIR\\fR\n"
     "Keep temporary files here.\n"
+    "Also \\-\\-scratch\\-path, OTHER_SCRATCH.\n"
+    "Can be changed while running (SIGHUP).\n"
     "Variable: HEARTH_WORK_DIR.\n"
     ".TP\n"
     "\\fB\\-\\-sort\\fR \\fIWORD\\fR\n"

@@ -2,6 +2,7 @@
 #include "cli/reference.h"
 
 #include "base/metrics.h"
+#include "base/units.h"
 #include "cli/help.h"
 
 /* --- Markdown --- */
@@ -225,7 +226,11 @@ static void print_configuration(struct buffer *out)
         "In a file, a dot in a name may also be written as a nested map, options that may be given several times "
         "take a list, and a key without a value leaves the option alone. Unknown keys, keys given twice, anchors, "
         "aliases and tags are refused. In a variable, lists are separated by commas, and an empty variable counts "
-        "as absent. Options without a variable are flags only.\n");
+        "as absent. Options without a variable are flags only.\n\n"
+        "Some options have other names too, those that other programs give them: a flag that means the same, or a "
+        "variable that is read where the one of hearth is absent. Files know the first name only.\n\n"
+        "A server that gets SIGHUP reads its file again. Options that can be changed while running then have their "
+        "new values; others keep the old ones until the next start, and a file with mistakes changes nothing.\n");
 }
 
 void reference_print_options(const struct command_set *set, struct buffer *out)
@@ -243,17 +248,30 @@ void reference_print_options(const struct command_set *set, struct buffer *out)
 
 /* --- environment.md --- */
 
+/* The row of `variable`; `winner` is the variable that wins over it, or NULL. */
+static void print_variable(const struct command_set *set, const struct option_group *group,
+                           const struct option_spec *spec, const char *variable, const char *winner, struct buffer *out)
+{
+    buffer_printf(out, "| `%s` | `--%s`", variable, spec->name);
+    if (winner)
+        buffer_printf(out, ", where `%s` is absent", winner);
+    buffer_printf(out, " | %s", is_global(group) ? "all" : "");
+    print_users(set, group, out);
+    buffer_append_text(out, " |\n");
+}
+
 static void print_group_variables(const struct command_set *set, const struct option_group *group, struct buffer *out)
 {
     for (size_t i = 0; i < group->n; i++) {
         const struct option_spec *spec = &group->specs[i];
 
+        struct option_variable variable = option_variable(spec);
+
         if (spec->is_hidden || spec->is_flag_only)
             continue;
-        buffer_printf(out, "| `%s` | `--%s` | %s", option_variable(spec).text, spec->name,
-                      is_global(group) ? "all" : "");
-        print_users(set, group, out);
-        buffer_append_text(out, " |\n");
+        print_variable(set, group, spec, variable.text, NULL, out);
+        if (spec->alias_variable)
+            print_variable(set, group, spec, spec->alias_variable, variable.text, out);
     }
 }
 
@@ -264,7 +282,9 @@ void reference_print_environment(const struct command_set *set, struct buffer *o
                             "over it. An empty variable counts as absent.\n\n"
                             "| variable | option | commands |\n|---|---|---|\n");
     each_group(set, print_group_variables, out);
-    buffer_append_text(out, "\n`NO_COLOR`, when it is set and not empty, turns colours off.\n");
+    buffer_append_text(
+        out, "\n`NO_COLOR`, when it is set and not empty, turns colours off. A server tells the service manager "
+             "that `NOTIFY_SOCKET` names, as systemd sets it, when it is ready, reloads and stops.\n");
 }
 
 /* --- errors.md --- */
@@ -280,6 +300,94 @@ void reference_print_errors(const struct command_set *set, struct buffer *out)
     for (unsigned code = 0; code < ERROR_CODE_COUNT; code++)
         buffer_printf(out, "| `%s` | %s | %d | %d |\n", error_code_name(code), error_code_text(code),
                       error_code_exit_status(code), error_code_http_status(code));
+}
+
+/* --- routes.md --- */
+
+static size_t parameters_n(const struct route *route)
+{
+    size_t n = 0;
+
+    while (n < ROUTE_MAX_PARAMETERS && route->parameters[n].name)
+        n++;
+    return n;
+}
+
+/* "POST /ingest" */
+static void print_route_name(const struct route *route, struct buffer *out)
+{
+    buffer_printf(out, "%s %s", http_method_name(route->method), route->path);
+}
+
+/* The anchor that the heading `METHOD PATH` gets: in lower case, words joined by dashes, punctuation left out. */
+static void print_route_anchor(const struct route *route, struct buffer *out)
+{
+    for (const char *c = http_method_name(route->method); *c; c++)
+        buffer_append_byte(out, (char)(*c | 0x20));
+    buffer_append_byte(out, '-');
+    for (const char *c = route->path; *c; c++) {
+        bool is_upper = *c >= 'A' && *c <= 'Z';
+
+        if (is_upper || (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '-' || *c == '_')
+            buffer_append_byte(out, (char)(is_upper ? *c | 0x20 : *c));
+    }
+}
+
+static void print_route_row(const struct route *route, struct buffer *out)
+{
+    bool has_section = parameters_n(route) > 0;
+
+    buffer_append_text(out, has_section ? "| [`" : "| `");
+    print_route_name(route, out);
+    if (has_section) {
+        buffer_append_text(out, "`](#");
+        print_route_anchor(route, out);
+        buffer_append_byte(out, ')');
+    } else {
+        buffer_append_byte(out, '`');
+    }
+    buffer_printf(out, " | %s | ", route_scope_name(route->scope));
+    print_text(route->summary, out);
+    if (route->is_procedure)
+        buffer_append_text(out, " A procedure.");
+    if (route->max_body_bytes > 0)
+        buffer_printf(out, " The body may have %s.", units_human_bytes((int64_t)route->max_body_bytes).text);
+    buffer_append_text(out, " |\n");
+}
+
+static void print_route_parameters(const struct route *route, struct buffer *out)
+{
+    buffer_append_text(out, "\n## `");
+    print_route_name(route, out);
+    buffer_append_text(out, "`\n\n");
+    print_text(route->summary, out);
+    buffer_append_text(out, "\n\n| parameter | meaning |\n|---|---|\n");
+    for (size_t i = 0; i < parameters_n(route); i++) {
+        buffer_append_text(out, "| ");
+        print_code(route->parameters[i].name, out);
+        buffer_append_text(out, " | ");
+        print_text(route->parameters[i].help, out);
+        buffer_append_text(out, " |\n");
+    }
+}
+
+void reference_print_routes(const struct route_table *table, struct buffer *out)
+{
+    print_title("HTTP routes", out);
+    buffer_append_text(
+        out,
+        "What a server answers over HTTP/1.1 and HTTP/2. A route with GET answers HEAD too; a `*` at the end of a path "
+        "stands for whatever follows. Procedures can be called by Connect, gRPC and gRPC-Web, also with more path in "
+        "front. A path that is not here is answered with 404, another method with 405; the status of a failure is in "
+        "[errors.md](errors.md), and its body says what was given, what is allowed and what to do.\n\n"
+        "The scope says what a route is for: `public` ones tell whether the server is well, `write` ones bring data, "
+        "`read` ones ask for data, and `admin` ones change the server.\n\n"
+        "| route | scope | what it does |\n|---|---|---|\n");
+    for (size_t i = 0; i < table->n; i++)
+        print_route_row(&table->routes[i], out);
+    for (size_t i = 0; i < table->n; i++)
+        if (parameters_n(&table->routes[i]) > 0)
+            print_route_parameters(&table->routes[i], out);
 }
 
 /* --- metrics.md --- */

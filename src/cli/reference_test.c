@@ -49,7 +49,8 @@ static const char commands_page[] = //
     "- `--[no-]cumulative`: Count callees too.\n"
     "- `--share PERCENT`: Stop at this share of the total. Default: 90%.\n"
     "- `-o`, `--output FILE`: Write to this file.\n"
-    "- `--work-dir DIR`: Keep temporary files here.\n"
+    "- `--work-dir DIR`: Keep temporary files here. Also --scratch-path, OTHER\\_SCRATCH. Can be changed while running "
+    "(SIGHUP).\n"
     "- `--sort WORD`: What to sort by. One of self, total. Default: self.\n"
     "\n"
     "Filters:\n"
@@ -104,6 +105,12 @@ static const char options_page[] = //
     "tags are refused. In a variable, lists are separated by commas, and an empty variable counts as absent. Options "
     "without a variable are flags only.\n"
     "\n"
+    "Some options have other names too, those that other programs give them: a flag that means the same, or a variable "
+    "that is read where the one of hearth is absent. Files know the first name only.\n"
+    "\n"
+    "A server that gets SIGHUP reads its file again. Options that can be changed while running then have their new "
+    "values; others keep the old ones until the next start, and a file with mistakes changes nothing.\n"
+    "\n"
     "## How values are written\n"
     "\n"
     "| type | written as |\n"
@@ -150,7 +157,8 @@ static const char options_page[] = //
     "| `--[no-]cumulative` | bool | `HEARTH_CUMULATIVE` | Count callees too. |\n"
     "| `--share PERCENT` | percent | `HEARTH_SHARE` | Stop at this share of the total. Default: 90%. |\n"
     "| `-o`, `--output FILE` | file | `HEARTH_OUTPUT` | Write to this file. |\n"
-    "| `--work-dir DIR` | directory | `HEARTH_WORK_DIR` | Keep temporary files here. |\n"
+    "| `--work-dir DIR` | directory | `HEARTH_WORK_DIR` | Keep temporary files here. Also --scratch-path, "
+    "OTHER\\_SCRATCH. Can be changed while running (SIGHUP). |\n"
     "| `--sort WORD` | word | `HEARTH_SORT` | What to sort by. One of self, total. Default: self. |\n"
     "\n"
     "## Filters of `top`, `tree`\n"
@@ -180,11 +188,14 @@ static const char environment_page[] = //
     "| `HEARTH_SHARE` | `--share` | `top` |\n"
     "| `HEARTH_OUTPUT` | `--output` | `top` |\n"
     "| `HEARTH_WORK_DIR` | `--work-dir` | `top` |\n"
+    "| `OTHER_SCRATCH` | `--work-dir`, where `HEARTH_WORK_DIR` is absent | `top` |\n"
     "| `HEARTH_SORT` | `--sort` | `top` |\n"
     "| `HEARTH_FOCUS` | `--focus` | `top`, `tree` |\n"
     "| `HEARTH_LABEL` | `--label` | `top`, `tree` |\n"
     "\n"
-    "`NO_COLOR`, when it is set and not empty, turns colours off.\n";
+    "`NO_COLOR`, when it is set and not empty, turns colours off. A server tells the service manager that "
+    "`NOTIFY_SOCKET` "
+    "names, as systemd sets it, when it is ready, reloads and stops.\n";
 
 static void check_page(void (*print)(const struct command_set *set, struct buffer *out), const char *wanted)
 {
@@ -254,6 +265,59 @@ TEST(reference_of_metrics_shows_registered_tables)
     buffer_done(&out);
 }
 
+static void answer(struct exchange *exchange UNUSED) {}
+
+static const struct route sample_routes[] = {
+    { HTTP_GET, "/ready", ROUTE_PUBLIC, "Whether the server is ready.", answer },
+    { HTTP_POST, "/ingest", ROUTE_WRITE, "Takes a profile | or several.", answer, .max_body_bytes = 64 << 20,
+      .parameters = { { "name", "The application, as app{key=value}." }, { "from", "The start, in Unix time_t." } } },
+    { HTTP_POST, "/push.v1.PusherService/Push", ROUTE_WRITE, "Takes profiles.", answer, .is_procedure = true },
+    { HTTP_GET, "/api/v1/label-values", ROUTE_READ, "The values of a label.", answer,
+      .parameters = { { "label", "Which one." } } },
+    { HTTP_DELETE, "/files/*", ROUTE_ADMIN, "Removes a file.", answer },
+};
+static const struct route_table sample_table = { sample_routes, ARRAY_LEN(sample_routes) };
+
+TEST(reference_of_routes_has_every_route_and_its_parameters)
+{
+    struct buffer out;
+    struct slice page;
+    ptrdiff_t table;
+
+    buffer_init(&out, 0);
+    reference_print_routes(&sample_table, &out);
+    page = buffer_slice(&out);
+    CHECK_HAS(page, "# HTTP routes\n\nWhat a server answers over HTTP/1.1 and HTTP/2. ");
+    table = slice_find(page, SLICE("| route | scope |"));
+    CHECK(table > 0);
+    CHECK_TEXT(slice_sub(page, (size_t)table, page.len),
+               "| route | scope | what it does |\n"
+               "|---|---|---|\n"
+               "| `GET /ready` | public | Whether the server is ready. |\n"
+               "| [`POST /ingest`](#post-ingest) | write | Takes a profile \\| or several. The body may have 64MiB. |\n"
+               "| `POST /push.v1.PusherService/Push` | write | Takes profiles. A procedure. |\n"
+               "| [`GET /api/v1/label-values`](#get-apiv1label-values) | read | The values of a label. |\n"
+               "| `DELETE /files/*` | admin | Removes a file. |\n"
+               "\n"
+               "## `POST /ingest`\n"
+               "\n"
+               "Takes a profile \\| or several.\n"
+               "\n"
+               "| parameter | meaning |\n"
+               "|---|---|\n"
+               "| `name` | The application, as app{key=value}. |\n"
+               "| `from` | The start, in Unix time\\_t. |\n"
+               "\n"
+               "## `GET /api/v1/label-values`\n"
+               "\n"
+               "The values of a label.\n"
+               "\n"
+               "| parameter | meaning |\n"
+               "|---|---|\n"
+               "| `label` | Which one. |\n");
+    buffer_done(&out);
+}
+
 static int print_all(void *context, struct error *err)
 {
     struct buffer out;
@@ -263,6 +327,7 @@ static int print_all(void *context, struct error *err)
     reference_print_commands(&command_sample, &out);
     reference_print_options(&command_sample, &out);
     reference_print_environment(&command_sample, &out);
+    reference_print_routes(&sample_table, &out);
     result = buffer_check(&out, err);
     buffer_done(&out);
     return result;
