@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `hearth server`: takes profiles in from everyone's senders and keeps them. */
+#include "base/fs.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/notify.h"
@@ -9,6 +10,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 struct server_config {
     struct storage_config store;
@@ -31,7 +33,8 @@ enum { STORAGE_FILESYSTEM, STORAGE_S3 };
 
 static const struct option_spec listen_options[] = {
     { "listen", OPTION_TEXT, FIELD(server_config, listen), "127.0.0.1:4040",
-      "Where to listen, as HOST:PORT or unix:PATH; off = nowhere. Port 0 is one that is free. Every protocol is served on "
+      "Where to listen, as HOST:PORT or unix:PATH; off = nowhere. Port 0 is one that is free. Every protocol is served "
+      "on "
       "every listener.",
       .value_name = "ADDRESS", .alias = "http-address" },
     { "listen-otlp-grpc", OPTION_TEXT, FIELD(server_config, listen_otlp_grpc), "127.0.0.1:4317",
@@ -76,7 +79,8 @@ static const struct option_spec running_options[] = {
     { "access-log", OPTION_BOOL, FIELD(server_config, has_access_log), "false", "Log each request.",
       .is_reloadable = true },
     { "log-file", OPTION_FILE, FIELD(server_config, log_file), NULL,
-      "Write the log to this file instead of standard error. It is opened again at SIGHUP, so that it can be rotated." },
+      "Write the log to this file instead of standard error. It is opened again at SIGHUP, so that it can be "
+      "rotated." },
     { "storage-type", OPTION_ENUM, FIELD(server_config, storage_type), "filesystem",
       "Where profiles are kept. Object storage does not exist yet.", .words = storage_types,
       .alias_variable = "PYROSCOPE_STORAGE_TYPE" },
@@ -117,25 +121,27 @@ static int add_listeners(const struct server_config *config, struct server_optio
 
 static bool is_loopback(const struct address *address)
 {
-    return address->kind == ADDRESS_UNIX || strncmp(address->name, "127.", 4) == 0 || strcmp(address->name, "::1") == 0 ||
-           strcmp(address->name, "localhost") == 0;
+    return address->kind == ADDRESS_UNIX || strncmp(address->name, "127.", 4) == 0 ||
+           strcmp(address->name, "::1") == 0 || strcmp(address->name, "localhost") == 0;
 }
 
 static void warn_of_strangers(const struct server_options *options)
 {
     for (size_t i = 0; i < options->n_listeners; i++)
         if (!is_loopback(&options->listeners[i].address))
-            log_warn("server",
-                     "--%s %s can be reached from other machines, and there is no authentication yet: whoever reaches it "
-                     "can write profiles and see what the server tells. Put a firewall or a proxy in front of it",
-                     options->listeners[i].name, address_format(&options->listeners[i].address).text);
+            log_warn(
+                "server",
+                "--%s %s can be reached from other machines, and there is no authentication yet: whoever reaches it "
+                "can write profiles and see what the server tells. Put a firewall or a proxy in front of it",
+                options->listeners[i].name, address_format(&options->listeners[i].address).text);
 }
 
 static int make_options(const struct server_config *config, struct server_options *options, struct error *err)
 {
     if (config->storage_type == STORAGE_S3)
-        return error_set(err, ERR_USAGE, "--storage-type s3: object storage does not exist yet; use filesystem and a "
-                                         "directory, --data-dir");
+        return error_set(err, ERR_USAGE,
+                         "--storage-type s3: object storage does not exist yet; use filesystem and a "
+                         "directory, --data-dir");
     *options = (struct server_options){
         .is_multi_tenant = config->is_multi_tenant,
         .n_workers = (uint32_t)config->n_workers,
@@ -149,7 +155,7 @@ static int make_options(const struct server_config *config, struct server_option
         .cors_origin = config->cors_origin,
         .has_access_log = config->has_access_log,
     };
-    if (storage_make_options(&config->store, &config->keeping, &options->store, err) < 0)
+    if (storage_server_options(&config->store, &config->keeping, &options->store, err) < 0)
         return -1;
     return add_listeners(config, options, err);
 }
@@ -188,8 +194,8 @@ static void write_ports(const struct server *server, const struct server_options
     buffer_append_byte(out, '\n');
 }
 
-static int tell_ports(struct command_context *context, const struct server *server, const struct server_options *options,
-                      struct error *err)
+static int tell_ports(struct command_context *context, const struct server *server,
+                      const struct server_options *options, struct error *err)
 {
     const struct server_config *config = context->config;
     struct buffer line;
@@ -220,21 +226,52 @@ static void block_signals(sigset_t *ret_set)
     signal(SIGPIPE, SIG_IGN);
 }
 
-static void reload(struct command_context *context, struct server *server)
+static void tell_manager(const char *lines)
 {
     struct error err;
 
-    notify_reloading();
-    if (log_reopen(&err) < 0)
-        log_warn("server", "the log goes on where it was: %s", err.text);
-    if (command_reload(context, &err) < 0)
-        log_error("server", "the old settings stay: %s", err.text);
-    else
-        server_set_access_log(server, ((const struct server_config *)context->config)->has_access_log);
-    notify_send("READY=1");
+    if (notify_send(lines, &err) < 0)
+        log_warn("server", "the service manager could not be told: %s", err.text);
 }
 
-static void serve(struct command_context *context, struct server *server, const sigset_t *signals)
+/* Takes what can be taken; the rest is told. */
+static void apply_changes(const struct command_reread *reread, struct server *server)
+{
+    const struct server_config *config = reread->config;
+
+    for (size_t i = 0; i < reread->changes.n; i++) {
+        const struct option_change *change = &reread->changes.items[i];
+
+        if (change->spec->is_reloadable)
+            log_info("server", "%s is now '%s'", change->spec->name, change->new_text);
+        else
+            log_warn("server", "%s is '%s' in the configuration, but stays '%s' until the server is started again",
+                     change->spec->name, change->new_text, change->old_text);
+    }
+    log_set_level(reread->log_level);
+    server_set_access_log(server, config->has_access_log);
+}
+
+static void reload(const struct command_context *context, struct server *server)
+{
+    struct command_reread reread;
+    struct error err;
+
+    if (notify_reloading(&err) < 0)
+        log_warn("server", "the service manager could not be told: %s", err.text);
+    if (log_reopen(&err) < 0)
+        log_warn("server", "%s", err.text);
+    if (command_reread(context, &reread, &err) < 0) {
+        log_error("server", "the configuration cannot be used, so the old settings stay: %s", err.text);
+    } else {
+        apply_changes(&reread, server);
+        arena_done(&reread.arena);
+        log_info("server", "the configuration was read again");
+    }
+    tell_manager("READY=1");
+}
+
+static void serve(const struct command_context *context, struct server *server, const sigset_t *signals)
 {
     for (;;) {
         int signal_number = 0;
@@ -246,7 +283,7 @@ static void serve(struct command_context *context, struct server *server, const 
             continue;
         }
         log_info("server", "stopping: %s", strsignal(signal_number));
-        notify_send("STOPPING=1");
+        tell_manager("STOPPING=1");
         return;
     }
 }
@@ -270,7 +307,7 @@ static int run(struct command_context *context, struct error *err)
     result = tell_ports(context, server, &options, err);
     if (result == 0) {
         log_info("server", "ready: profiles are kept in '%s'", config->store.data_dir);
-        notify_send("READY=1\nSTATUS=taking profiles");
+        tell_manager("READY=1\nSTATUS=taking profiles");
         serve(context, server, &signals);
     }
     server_stop(server, config->stop_timeout_ns);
@@ -283,7 +320,8 @@ const struct command cmd_server = {
     .summary = "Take profiles in over the network and keep them",
     .description =
         "Listens for profiles from Pyroscope's SDKs, from anything that speaks OpenTelemetry (gRPC or HTTP), and from "
-        "programs that post pprof, and keeps them in a store. An answer of success means that they survive the death of "
+        "programs that post pprof, and keeps them in a store. An answer of success means that they survive the death "
+        "of "
         "the server.\n\n"
         "When it is ready it prints one line of JSON with the addresses it listens on. SIGTERM and SIGINT stop it: it "
         "takes nothing new, answers what was begun and closes the store. SIGHUP reads the configuration file again and "

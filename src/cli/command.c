@@ -35,7 +35,7 @@ static const struct option_spec global_specs[] = {
     { "config", OPTION_FILE, FIELD(command_settings, config), NULL,
       "Read options from this YAML file. Flags and environment variables win over it." },
     { "log-level", OPTION_ENUM, FIELD(command_settings, log_level), "info", "How much to log to standard error.",
-      .value_name = "LEVEL", .words = log_level_words },
+      .value_name = "LEVEL", .words = log_level_words, .is_reloadable = true, .alias_variable = "PYROSCOPE_LOG_LEVEL" },
     { "log-format", OPTION_ENUM, FIELD(command_settings, log_format), "text",
       "How log lines look: for people, or one JSON object a line.", .value_name = "FORMAT", .words = log_format_words },
     { "color", OPTION_BOOL, FIELD(command_settings, color), "true",
@@ -290,7 +290,26 @@ static int print_effective(const struct command_run *run, struct error *err)
     return 0;
 }
 
-static int run_command(struct command_run *run, int *ret_status, struct error *err)
+int command_reread(const struct command_context *context, struct command_reread *ret_reread, struct error *err)
+{
+    struct command_run run = { .set = context->set, .world = context->world };
+    struct option_changes changes;
+
+    arena_init(&run.arena, 0);
+    if (read_arguments(&run, context->argc, context->argv, err) < 0 || read_surroundings(&run, err) < 0 ||
+        options_compare(context->options, run.options, &changes, err) < 0) {
+        arena_done(&run.arena);
+        return -1;
+    }
+    *ret_reread = (struct command_reread){ .config = run.config,
+                                           .options = run.options,
+                                           .log_level = run.settings.log_level,
+                                           .changes = changes,
+                                           .arena = run.arena };
+    return 0;
+}
+
+static int run_command(struct command_run *run, int argc, const char *const *argv, int *ret_status, struct error *err)
 {
     struct command_context context = {
         .set = run->set,
@@ -301,6 +320,8 @@ static int run_command(struct command_run *run, int *ret_status, struct error *e
         .options = run->options,
         .arena = &run->arena,
         .out = run->world->out,
+        .argc = argc,
+        .argv = argv,
         .has_colour = run->world->has_colour && run->settings.color,
         .log_format = run->settings.log_format,
     };
@@ -341,7 +362,7 @@ static int perform(struct command_run *run, int argc, const char *const *argv, i
         return -1;
     if (run->settings.print_config)
         return print_effective(run, err);
-    return run_command(run, ret_status, err);
+    return run_command(run, argc, argv, ret_status, err);
 }
 
 /* Says what went wrong, behind what was printed so far. */

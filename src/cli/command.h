@@ -75,9 +75,11 @@ struct command_context {
     const struct options *options; /* to ask where a value came from */
     struct arena *arena;           /* lives as long as the run */
     FILE *out;                     /* for results */
-    bool has_colour;               /* whether results may be coloured: world->has_colour, and no --no-color */
-    enum log_format log_format;    /* how warnings look */
-    int exit_status;               /* 0; a command that gives a verdict (a check that did not pass) sets another */
+    int argc;                      /* the whole command line, for command_reread */
+    const char *const *argv;
+    bool has_colour;            /* whether results may be coloured: world->has_colour, and no --no-color */
+    enum log_format log_format; /* how warnings look */
+    int exit_status;            /* 0; a command that gives a verdict (a check that did not pass) sets another */
 };
 
 /* Runs `argv` (argv[0] is the program's own name) against `set`: finds the command, reads its options, runs it, reports
@@ -93,6 +95,18 @@ void command_note(const struct command_context *context, const char *fmt, ...) P
 /* Tells an error that does not end the command, as one that does is told: "hearth: ...". The command goes on and sees
  * to its exit status. */
 void command_tell_error(const struct command_context *context, const struct error *err);
+
+/* What a command was told, read once more: for commands that can change while they run. */
+struct command_reread {
+    const void *config;            /* as command_context has it */
+    const struct options *options; /* likewise */
+    enum log_level log_level;
+    struct option_changes changes; /* against what the context has */
+    struct arena arena;            /* owns it all; arena_done ends it */
+};
+/* Reads flags, variables and the configuration file again. On failure there is nothing to end. Errors: as at the start. */
+MUST_CHECK int command_reread(const struct command_context *context, struct command_reread *ret_reread,
+                              struct error *err);
 
 /* The command called `name`, hidden ones too, or NULL. */
 const struct command *command_find(const struct command_set *set, struct slice name);

@@ -9,6 +9,8 @@ static const struct command *const all[] = {
     &cmd_diff,
     &cmd_convert,
     &cmd_inspect,
+    /* on the network */
+    &cmd_server,
     /* on a store */
     &cmd_import,
     &cmd_query,

@@ -15,6 +15,7 @@ extern const struct command cmd_diff;
 extern const struct command cmd_explain;
 extern const struct command cmd_help;
 extern const struct command cmd_import;
+extern const struct command cmd_server;
 extern const struct command cmd_inspect;
 extern const struct command cmd_keep;
 extern const struct command cmd_label_values;

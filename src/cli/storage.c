@@ -10,7 +10,8 @@
 #include "cli/view.h"
 
 const struct option_spec storage_options[STORAGE_OPTIONS_N] = {
-    { "data-dir", OPTION_DIRECTORY, FIELD(storage_config, data_dir), "hearth-data", "The directory of the store." },
+    { "data-dir", OPTION_DIRECTORY, FIELD(storage_config, data_dir), "hearth-data", "The directory of the store.",
+      .alias = "storage-path" },
     { "memory-limit", OPTION_SIZE, FIELD(storage_config, memory_limit_bytes), NULL,
       "What the store may use of memory, all in all. Unless given, a quarter of the memory of the control group or the "
       "machine, and at most 1GiB.",
@@ -28,10 +29,8 @@ const struct option_spec storage_keeping_options[STORAGE_KEEPING_OPTIONS_N] = {
       "likes. Whatever is chosen, the death of the process loses nothing; this is about the loss of power.",
       .words = wal_sync_words },
     { "retention", OPTION_DURATION, FIELD(storage_keeping, retention_ns), NULL,
-      "Forget whole days that are older than this. This command forgets nothing unless this or --retention-size is "
-      "given; "
-      "a server will by itself, after 30d.",
-      .min = "1h" },
+      "Forget whole days that are older than this. Unless given, a server forgets after 30d and 'hearth import' never.",
+      .min = "1h", .alias = "storage-retention-time", .alias_variable = "PYROSCOPE_RETENTION_PERIOD" },
     { "retention-size", OPTION_SIZE, FIELD(storage_keeping, retention_bytes), NULL,
       "Forget the oldest days while the store takes more of the disk than this.", .min = "1MiB" },
     { "min-free", OPTION_SIZE, FIELD(storage_keeping, min_free_bytes), NULL,
@@ -200,19 +199,19 @@ int storage_open_to_change(const struct storage_config *config, struct store **r
     return open_alone(&options, ret_store, err);
 }
 
-int storage_open_to_write(const struct storage_config *config, const struct storage_keeping *keeping,
-                          struct store **ret_store, struct error *err)
+/* With zeros where the store chooses: for a server, which forgets by itself. */
+int storage_server_options(const struct storage_config *config, const struct storage_keeping *keeping,
+                           struct store_options *ret_options, struct error *err)
 {
-    int64_t kept_ns = keeping->retention_ns ? keeping->retention_ns : STORAGE_MAX_AGE_NS;
-    struct store_options options = {
+    *ret_options = (struct store_options){
         .data_dir = config->data_dir,
         .has_background = true,
         .wal_sync = (enum store_wal_sync)keeping->wal_sync,
         .memory_limit_bytes = config->memory_limit_bytes,
-        .retention_ns = keeping->retention_ns ? keeping->retention_ns : INT64_MAX,
-        .retention_bytes = keeping->retention_bytes ? keeping->retention_bytes : UINT64_MAX,
+        .retention_ns = keeping->retention_ns,
+        .retention_bytes = keeping->retention_bytes,
         .min_free_bytes = keeping->min_free_bytes,
-        .max_age_ns = keeping->max_age_ns ? keeping->max_age_ns : kept_ns,
+        .max_age_ns = keeping->max_age_ns,
         .max_ahead_ns = keeping->max_ahead_ns,
         .labels = { .max_labels = (uint32_t)keeping->max_series_labels,
                     .max_name_bytes = (uint32_t)keeping->max_name_bytes,
@@ -220,14 +219,28 @@ int storage_open_to_write(const struct storage_config *config, const struct stor
                     .max_splits = (uint32_t)keeping->max_splits },
         .max_series = (uint32_t)keeping->max_series,
     };
-
-    if (storage_check_tenant(keeping->tenant, err) < 0)
-        return -1;
     if (keeping->retention_ns && keeping->max_age_ns > keeping->retention_ns)
         return error_set(
             err, ERR_USAGE,
             "--max-age %s is more than --retention %s: older profiles would be taken and forgotten at once",
             units_human_ns(keeping->max_age_ns).text, units_human_ns(keeping->retention_ns).text);
+    return 0;
+}
+
+int storage_open_to_write(const struct storage_config *config, const struct storage_keeping *keeping,
+                          struct store **ret_store, struct error *err)
+{
+    struct store_options options;
+
+    if (storage_check_tenant(keeping->tenant, err) < 0 || storage_server_options(config, keeping, &options, err) < 0)
+        return -1;
+    /* This one forgets nothing that it was not told to. */
+    if (!options.max_age_ns)
+        options.max_age_ns = keeping->retention_ns ? keeping->retention_ns : STORAGE_MAX_AGE_NS;
+    if (!options.retention_ns)
+        options.retention_ns = INT64_MAX;
+    if (!options.retention_bytes)
+        options.retention_bytes = UINT64_MAX;
     return open_alone(&options, ret_store, err);
 }
 

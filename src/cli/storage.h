@@ -54,6 +54,13 @@ extern const struct option_spec storage_keeping_options[STORAGE_KEEPING_OPTIONS_
         .offset = offsetof(struct config_struct, member)                                                               \
     }
 
+/* The same without --tenant, for a server, whose requests say whose they are. */
+#define STORAGE_SERVER_GROUP(config_struct, member)                                                                    \
+    {                                                                                                                  \
+        .title = "Keeping", .specs = storage_keeping_options + 1, .n = STORAGE_KEEPING_OPTIONS_N - 1,                  \
+        .offset = offsetof(struct config_struct, member)                                                               \
+    }
+
 /* --- what of it --- */
 
 #define STORAGE_TIME_HELP                                                                                              \
@@ -94,6 +101,9 @@ MUST_CHECK int storage_open_to_read(const struct storage_config *config, struct 
 /* For changing a store that is there; every change is synced. Errors: likewise, and ERR_BUSY saying who has it and what
  * can be done. */
 MUST_CHECK int storage_open_to_change(const struct storage_config *config, struct store **ret_store, struct error *err);
+/* What the two say, for a server that opens its store itself. Errors: ERR_USAGE for options that contradict each other. */
+MUST_CHECK int storage_server_options(const struct storage_config *config, const struct storage_keeping *keeping,
+                                      struct store_options *ret_options, struct error *err);
 /* For writing profiles; makes the store if there is none. Errors: ERR_USAGE for options that contradict each other, and
  * as above. */
 MUST_CHECK int storage_open_to_write(const struct storage_config *config, const struct storage_keeping *keeping,
