@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# Real senders against a real server: the Pyroscope SDKs for Go, Python and Node, as their registries have them. Each
+# program has known hot spots; what hearth stored is asked through the command line.
+#
+# shellcheck source=tests/peers/lib.sh
+. "$(dirname "$0")/lib.sh"
+senders=$root/build/senders
+mkdir -p "$senders"
+seconds=12
+
+# --- the programs; what cannot be had is skipped, which fails in CI ---
+build_go_sender() {
+    go=$(find_go "$root" 2>"$work/go.err") || { cat "$work/go.err" && return 1; }
+    (cd "$here/senders/go" && GOTOOLCHAIN=local GOWORK=off "$go" build -o "$senders/gosender" .) >"$work/go.log" 2>&1 ||
+        { tail -3 "$work/go.log" && return 1; }
+}
+install_python_sender() {
+    [ -x "$senders/python/bin/python" ] || "$python" -m venv "$senders/python" >"$work/py.log" 2>&1 || return 1
+    "$senders/python/bin/pip" install -q pyroscope-io==1.4.0 >>"$work/py.log" 2>&1 || { tail -3 "$work/py.log" && return 1; }
+}
+install_node_sender() {
+    command -v npm >/dev/null || { echo "no npm" && return 1; }
+    mkdir -p "$senders/node"
+    [ -d "$senders/node/node_modules/@pyroscope/nodejs" ] ||
+        (cd "$senders/node" && npm install --no-save --no-package-lock --no-audit --no-fund @pyroscope/nodejs@0.6.4) \
+            >"$work/node.log" 2>&1 || { tail -3 "$work/node.log" && return 1; }
+}
+
+start_server() {
+    "$hearth" server --data-dir "$work/store" --listen 127.0.0.1:0 --listen-otlp-grpc off --listen-otlp-http off \
+        --ports-file "$work/ports" >"$work/server.out" 2>"$work/server.err" &
+    server=$!
+    trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        [ ! -s "$work/ports" ] || break
+        sleep 0.1
+    done
+    url=http://$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["listen"])' "$work/ports")
+}
+
+# top SELECTOR: what hearth says of it, into $out.
+top() { run hearth query --data-dir "$work/store" "$1" --format top -n 40; }
+# total_of SELECTOR: the sum of all its samples.
+total_of() {
+    run hearth query --data-dir "$work/store" "$1" --format json
+    json 'd["total"]'
+}
+# between VALUE LOW HIGH
+between() { python3 -c 'import sys; v, l, h = map(float, sys.argv[1:]); sys.exit(not l <= v <= h)' "$1" "$2" "$3" ||
+    fail "$1 is not between $2 and $3"; }
+
+t "the server starts"
+start_server
+run curl -s "$url/ready"
+out_has ready
+
+has_go=1 has_python=1 has_node=1
+t "the programs can be had"
+why=$(build_go_sender) || { has_go=0 && skip "go: $why"; }
+why=$(install_python_sender) || { has_python=0 && skip "python: $why"; }
+why=$(install_node_sender) || { has_node=0 && skip "node: $why"; }
+
+pids=
+[ $has_go = 0 ] || { "$senders/gosender" "$url" $seconds ignored >"$work/gosender.log" 2>&1 & pids="$pids $!"; }
+[ $has_python = 0 ] || { "$senders/python/bin/python" "$here/senders/pysender.py" "$url" $seconds >"$work/pysender.log" 2>&1 & pids="$pids $!"; }
+[ $has_node = 0 ] || { NODE_PATH=$senders/node/node_modules node "$here/senders/nodesender.js" "$url" $seconds >"$work/nodesender.log" 2>&1 & pids="$pids $!"; }
+for pid in $pids; do wait "$pid"; done
+
+if [ $has_go = 1 ]; then
+    t "pyroscope-go: CPU with the tags of its scope"
+    top 'process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name="go-sender", handler="/checkout", region="eu-1"}'
+    status_is 0
+    out_has main.hotSpin
+    between "$(total_of 'process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name="go-sender"}')" 1e9 2.5e10
+
+    t "pyroscope-go: all ten types"
+    run hearth types --data-dir "$work/store"
+    for type in process_cpu:cpu:nanoseconds:cpu:nanoseconds process_cpu:samples:count:cpu:nanoseconds \
+        memory:alloc_objects:count:space:bytes memory:alloc_space:bytes:space:bytes \
+        memory:inuse_objects:count:space:bytes memory:inuse_space:bytes:space:bytes \
+        goroutines:goroutine:count:goroutine:count \
+        mutex:contentions:count:contentions:count mutex:delay:nanoseconds:contentions:count \
+        block:contentions:count:contentions:count block:delay:nanoseconds:contentions:count; do
+        out_has "$type"
+    done
+
+    t "pyroscope-go: allocations, locks and goroutines name their functions"
+    top go-sender.alloc_space
+    out_has main.allocateMuch
+    top go-sender.inuse_space
+    out_has main.allocateMuch
+    top go-sender.mutex_duration
+    out_has main.contendLock
+    top go-sender.block_count
+    out_has main.contendLock
+    top go-sender.goroutines
+    out_has main.contendLock
+
+    t "pyroscope-go: deltas are not added up twice"
+    # 64 times 64 KiB for each 200 ms of spinning.
+    between "$(total_of go-sender.alloc_space)" 4e6 4e9
+
+    t "pyroscope-go saw no failure"
+    run cat "$work/gosender.log"
+    out_lacks 'upload profile'
+fi
+
+if [ $has_python = 1 ]; then
+    t "pyroscope-io: CPU with its tags"
+    top 'process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name="py-sender", handler="/pay", region="eu-2"}'
+    status_is 0
+    out_has hot_loop
+    between "$(total_of py-sender.cpu)" 1e9 2e10
+fi
+
+if [ $has_node = 1 ]; then
+    t "@pyroscope/nodejs: wall clock and CPU with its labels, and the heap"
+    top 'wall:wall:nanoseconds:wall:nanoseconds{service_name="node-sender", handler="/cart", region="eu-3"}'
+    status_is 0
+    out_has hotCompute
+    between "$(total_of 'wall:wall:nanoseconds:wall:nanoseconds{service_name="node-sender"}')" 1e9 1e11
+    top 'wall:cpu:nanoseconds:wall:nanoseconds{service_name="node-sender"}'
+    out_has hotCompute
+    top 'memory:inuse_space:bytes:inuse_space:bytes{service_name="node-sender"}'
+    out_has turn
+fi
+
+t "every profile that came is accounted for"
+run curl -s "$url/api/v1/status"
+same "$(json 'all(s["seen"] == s["stored"] + sum(s["dropped"].values()) and s["stored"] > 0 for s in d["sources"])')" True
+same "$(json 'sum(sum(s["dropped"].values()) for s in d["sources"])')" 0
+
+t "the server stops when asked"
+kill $server
+wait $server
+same "$?" 0
+finish
