@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Real senders against a real server: the Pyroscope SDKs for Go, Python and Node, as their registries have them. Each
+# Real senders against a real server: the Pyroscope SDKs for Go, Python and Node, and the OpenTelemetry Collector's client
+# for profiles, as their registries have them. Each
 # program has known hot spots; what hearth stored is asked through the command line.
 #
 # shellcheck source=tests/peers/lib.sh
@@ -13,7 +14,7 @@ seconds=12
 # --- the programs; what cannot be had is skipped, which fails in CI ---
 build_go_sender() {
     go=$(find_go "$root" 2>"$work/go.err") || { cat "$work/go.err" && return 1; }
-    (cd "$here/senders/go" && GOTOOLCHAIN=local GOWORK=off "$go" build -o "$senders/gosender" .) >"$work/go.log" 2>&1 ||
+    (cd "$here/senders/go" && GOTOOLCHAIN=local GOWORK=off "$go" build -o "$senders/" ./cmd/...) >"$work/go.log" 2>&1 ||
         { tail -3 "$work/go.log" && return 1; }
 }
 install_python_sender() {
@@ -29,7 +30,7 @@ install_node_sender() {
 }
 
 start_server() {
-    "$hearth" server --data-dir "$work/store" --listen 127.0.0.1:0 --listen-otlp-grpc off --listen-otlp-http off \
+    "$hearth" server --data-dir "$work/store" --listen 127.0.0.1:0 --listen-otlp-grpc 127.0.0.1:0 --listen-otlp-http 127.0.0.1:0 \
         --ports-file "$work/ports" >"$work/server.out" 2>"$work/server.err" &
     server=$!
     trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
@@ -37,8 +38,9 @@ start_server() {
         [ ! -s "$work/ports" ] || break
         sleep 0.1
     done
-    url=http://$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["listen"])' "$work/ports")
+    url=http://$(port listen)
 }
+port() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$work/ports" "$1"; }
 
 # top SELECTOR: what hearth says of it, into $out.
 top() { run hearth query --data-dir "$work/store" "$1" --format top -n 40; }
@@ -105,6 +107,25 @@ if [ $has_go = 1 ]; then
     t "pyroscope-go saw no failure"
     run cat "$work/gosender.log"
     out_lacks 'upload profile'
+fi
+
+if [ $has_go = 1 ]; then
+    t "OpenTelemetry profiles by gRPC and HTTP, on their own ports and on the common one"
+    for to in "grpc $(port listen-otlp-grpc)" "grpc $(port listen)" "http http://$(port listen-otlp-http)" "http $url" \
+        "json http://$(port listen-otlp-http)"; do
+        # shellcheck disable=SC2086
+        run "$senders/otlpsender" $to 5
+        same "$out" "ok 5"
+    done
+    for kind in grpc:1e9 http:1e9 json:5e8; do
+        top "process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name=\"otlp-${kind%:*}\", deployment_environment_name=\"test\"}"
+        out_has leafWork
+        between "$(total_of "otlp-${kind%:*}.cpu")" "${kind#*:}" "${kind#*:}"
+    done
+
+    t "links of samples are found by their span"
+    run hearth query --data-dir "$work/store" otlp-http.cpu --span-id 0102030405060708 --format json
+    same "$(json 'd["total"]')" 1000000000
 fi
 
 if [ $has_python = 1 ]; then
