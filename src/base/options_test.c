@@ -541,6 +541,44 @@ TEST(options_take_the_variable_of_another_program_where_ours_is_absent)
     CHECK_EQ(f->config.retention_ns, 4 * 3600000000000);
 }
 
+static void bind_row(const struct option_spec *row)
+{
+    struct option_group group = { "Options", row, 1, 0 };
+
+    IGNORE(options_bind(fixture.options, &group, &fixture.config, &fixture.err), "it aborts before");
+}
+
+static void bind_a_name_that_is_an_alias(void)
+{
+    bind_row(&(struct option_spec){ "paint", OPTION_BOOL, FIELD(sample_config, json), NULL, "Help." });
+}
+
+static void bind_an_alias_that_is_a_name(void)
+{
+    bind_row(&(struct option_spec){ "x", OPTION_BOOL, FIELD(sample_config, json), NULL, "Help.", .alias = "lines" });
+}
+
+static void bind_a_variable_twice(void)
+{
+    bind_row(&(struct option_spec){ "x", OPTION_BOOL, FIELD(sample_config, json), NULL, "Help.",
+                                    .alias_variable = "OTHER_LABELS" });
+}
+
+static void bind_a_variable_like_ours(void)
+{
+    bind_row(&(struct option_spec){ "x", OPTION_BOOL, FIELD(sample_config, json), NULL, "Help.",
+                                    .alias_variable = "HEARTH_OLD_X" });
+}
+
+TEST(options_with_equal_names_or_aliases_are_a_bug)
+{
+    setup();
+    CHECK_ABORTS(bind_a_name_that_is_an_alias, "find_flag");
+    CHECK_ABORTS(bind_an_alias_that_is_a_name, "alias");
+    CHECK_ABORTS(bind_a_variable_twice, "has_alias_variable");
+    CHECK_ABORTS(bind_a_variable_like_ours, "OPTION_VARIABLE_PREFIX");
+}
+
 TEST(options_print_what_holds_and_where_it_came_from)
 {
     struct fixture *f = setup();
