@@ -10,7 +10,13 @@
 #include "cli/completion.h"
 #include "cli/manual.h"
 #include "cli/reference.h"
+#include "server/server.h"
 #include "store/storemetrics.h"
+
+static void print_routes(const struct command_set *set UNUSED, struct buffer *out)
+{
+    reference_print_routes(&server_routes, out);
+}
 
 static const struct {
     const char *path;
@@ -20,6 +26,7 @@ static const struct {
     { "completions/hearth.fish", completion_print_fish }, { "reference/commands.md", reference_print_commands },
     { "reference/options.md", reference_print_options },  { "reference/environment.md", reference_print_environment },
     { "reference/errors.md", reference_print_errors },    { "reference/metrics.md", reference_print_metrics },
+    { "reference/http.md", print_routes },
 };
 
 static const char *const directories[] = { "man/man1", "completions", "reference" };
