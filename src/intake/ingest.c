@@ -5,13 +5,17 @@
 #include "intake/batchedit.h"
 #include "intake/ingestname.h"
 #include "intake/intakework_internal.h"
+#include "intake/legacybody.h"
+#include "intake/legacytype.h"
 #include "intake/multipart.h"
+#include "intake/plain.h"
 #include "intake/sampletypes.h"
 #include "intake/urlquery.h"
 #include "profile/subtract.h"
 #include "wire/pprof.h"
 
-#define MAX_OWN_LABELS 4 /* __name__, service_name, app_name, pyroscope_spy */
+#define DEFAULT_RATE_HZ 100
+#define MAX_OWN_LABELS  4 /* __name__, service_name, app_name, pyroscope_spy */
 
 enum ingest_form { FORM_PPROF, FORM_JFR, FORM_SPEEDSCOPE, FORM_TRIE, FORM_TREE, FORM_LINES, FORM_GROUPS };
 
@@ -81,7 +85,7 @@ static int read_request(struct ingest *ingest, struct error *err)
     ingest->delivery.window = (struct intakewindow){ .from_ns = time_of(ingest, "from"),
                                                      .until_ns = time_of(ingest, "until"),
                                                      .is_time_end = slice_is(ingest->spy, "nodespy") };
-    return 0;
+    return intakework_name_sender(ingest->worker, urlquery_get(&ingest->query, "spyName"), err);
 }
 
 static void add_labels(struct ingest *ingest, struct slice metric)
@@ -215,7 +219,7 @@ static int take_pprof(struct ingest *ingest, struct slice bytes, struct slice pr
     if (sampletypes_parse(config, &worker->arena, &types, err) < 0 || intakework_part(worker, bytes, &content, err) < 0)
         return -1;
     if (content.len == 0) {
-        intakework_accept_empty(worker, ingest->app, 1);
+        intakework_accept(worker, ingest->app, 1, INTAKE_EMPTY);
         return 0;
     }
     if (intakework_decode(worker, content, format_find(SLICE("pprof")), err) < 0)
@@ -240,6 +244,56 @@ static int take_pprof_form(struct ingest *ingest, struct error *err)
 {
     return take_pprof(ingest, part_body(ingest, "profile"), part_body(ingest, "prev_profile"),
                       part_body(ingest, "sample_type_config"), err);
+}
+
+/* --- text, trie and tree --- */
+
+/* What is no number of at least 0 is the usual rate, as with Pyroscope. */
+static int64_t rate_of(const struct ingest *ingest)
+{
+    int64_t rate_hz;
+
+    if (!slice_to_i64(urlquery_get(&ingest->query, "sampleRate"), &rate_hz) || rate_hz < 0)
+        return DEFAULT_RATE_HZ;
+    return rate_hz;
+}
+
+/* Samples become time where the rate is known. */
+static struct legacybody_shape shape_of(const struct ingest *ingest, const struct legacytype *type)
+{
+    struct legacybody_shape shape = { .type = slice_from(type->type), .unit = slice_from(type->unit), .factor = 1 };
+    int64_t rate_hz = rate_of(ingest);
+
+    if (!type->period_type)
+        return shape;
+    if (rate_hz == 0) {
+        shape.type = SLICE("samples");
+        shape.unit = SLICE("count");
+        return shape;
+    }
+    shape.period_type = slice_from(type->period_type);
+    shape.period = shape.factor = MAX(1000000000 / rate_hz, 1);
+    return shape;
+}
+
+static int take_legacy(struct ingest *ingest, enum legacybody_form form, struct error *err)
+{
+    struct intake_worker *worker = ingest->worker;
+    const struct legacytype *type;
+    struct legacybody_shape shape;
+
+    if (legacytype_find(ingest->app, &type, &ingest->app, err) < 0)
+        return -1;
+    shape = shape_of(ingest, type);
+    batch_reset(&worker->batch);
+    if (legacybody_decode(form, ingest->content, &shape, &worker->batch, err) < 0)
+        return -1;
+    /* Where the service is given, the application is something else. */
+    if (intakework_labels_find(&ingest->labels, SERIES_SERVICE_LABEL).len > 0)
+        intakework_labels_add(&ingest->labels, SLICE("app_name"), ingest->app);
+    add_labels(ingest, slice_from(type->metric));
+    ingest->delivery.is_delta = true;
+    return intakework_store(worker, &worker->batch, &ingest->delivery, err);
 }
 
 /* --- forms --- */
@@ -285,12 +339,12 @@ static int take_form(struct ingest *ingest, struct error *err)
     case FORM_SPEEDSCOPE: return refuse("a profile of speedscope", err);
     case FORM_PPROF:
         return is_form ? take_pprof_form(ingest, err) : take_pprof(ingest, ingest->content, SLICE(""), SLICE(""), err);
-    case FORM_TRIE:
-    case FORM_TREE:
-    case FORM_LINES:
+    case FORM_TRIE: return take_legacy(ingest, LEGACYBODY_TRIE, err);
+    case FORM_TREE: return take_legacy(ingest, LEGACYBODY_TREE, err);
+    case FORM_LINES: return take_legacy(ingest, LEGACYBODY_LINES, err);
     case FORM_GROUPS: break;
     }
-    return refuse("text", err);
+    return take_legacy(ingest, LEGACYBODY_GROUPS, err);
 }
 
 int ingest_take(struct intake_worker *worker, struct error *err)
@@ -298,7 +352,11 @@ int ingest_take(struct intake_worker *worker, struct error *err)
     struct ingest ingest = { .worker = worker };
     uint32_t n_counted = worker->receipt.n_profiles;
 
-    if (urlquery_parse(worker->upload->query, &worker->arena, &ingest.query, err) < 0 || read_request(&ingest, err) < 0)
+    if (urlquery_parse(worker->upload->query, &worker->arena, &ingest.query, err) < 0)
+        return -1;
+    if (!urlquery_has(&ingest.query, "name"))
+        return plain_take(worker, err);
+    if (read_request(&ingest, err) < 0)
         return -1;
     if (intakework_body(worker, &ingest.content, err) == 0 && take_form(&ingest, err) == 0)
         return 0;

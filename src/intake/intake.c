@@ -4,12 +4,12 @@
 #include "intake/ingest.h"
 #include "intake/intakework_internal.h"
 #include "intake/otlpexport.h"
+#include "intake/plain.h"
 #include "intake/push.h"
 
 #define DEFAULT_BODY_BYTES ((uint64_t)64 << 20)
 #define BATCH_PER_BODY     8                 /* the most memory of a decoded batch, in bodies */
 #define KEPT_BYTES         ((size_t)4 << 20) /* of a buffer between uploads */
-#define MAX_SENDER_BYTES   96
 
 /* --- the intake --- */
 
@@ -142,21 +142,6 @@ static void end(struct intake_worker *worker)
 
 /* --- uploads --- */
 
-/* "push pyroscope-rs/pyspy/1.4.0": the kind and what the sender calls itself. */
-static int name_sender(struct intake_worker *worker, struct error *err)
-{
-    struct slice agent = slice_sub(slice_trim(worker->upload->user_agent), 0, MAX_SENDER_BYTES);
-    char *text;
-
-    if (agent.len == 0)
-        return 0;
-    text = arena_printf(&worker->arena, err, "%.*s %.*s", SLICE_ARG(worker->sender), SLICE_ARG(agent));
-    if (!text)
-        return -1;
-    worker->sender = slice_from(text);
-    return 0;
-}
-
 static int receive(struct intake_worker *worker, struct error *err)
 {
     switch (worker->upload->kind) {
@@ -165,10 +150,10 @@ static int receive(struct intake_worker *worker, struct error *err)
     case UPLOAD_PUSH_JSON: return push_take(worker, true, err);
     case UPLOAD_OTLP: return otlpexport_take(worker, false, err);
     case UPLOAD_OTLP_JSON: return otlpexport_take(worker, true, err);
-    case UPLOAD_PLAIN:
+    case UPLOAD_PLAIN: return plain_take(worker, err);
     case UPLOAD_SCRAPED: break;
     }
-    return error_set(err, ERR_UNSUPPORTED, "an upload of kind %d", worker->upload->kind);
+    return plain_take_scraped(worker, err);
 }
 
 static int take(struct intake_worker *worker, struct error *err)
@@ -178,7 +163,7 @@ static int take(struct intake_worker *worker, struct error *err)
     if (upload->body.len > worker->intake->max_body_bytes)
         return error_set(err, ERR_LIMIT, "the body has %zu bytes, at most %llu are taken", upload->body.len,
                          (unsigned long long)worker->intake->max_body_bytes);
-    if (name_sender(worker, err) < 0)
+    if (intakework_name_sender(worker, upload->user_agent, err) < 0)
         return -1;
     return receive(worker, err);
 }

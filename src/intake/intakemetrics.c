@@ -5,8 +5,8 @@ const struct metric_spec intakemetrics_specs[INTAKEMETRICS] = {
     [INTAKEMETRIC_UPLOADS] = { "hearth_intake_uploads", METRIC_COUNTER, NULL, "Uploads taken, by how they came.",
                                .labels = { "kind" } },
     [INTAKEMETRIC_PROFILES] = { "hearth_intake_profiles", METRIC_COUNTER, NULL,
-                                "Profiles that came, by how they came and what became of them: stored, empty, "
-                                "rejected.",
+                                "Profiles that came, by how they came and what became of them: stored, merged into "
+                                "another one of the same upload, empty, rejected.",
                                 .labels = { "kind", "outcome" } },
     [INTAKEMETRIC_BODY_BYTES] = { "hearth_intake_body", METRIC_COUNTER, "bytes", "Bytes of uploads as they came.",
                                   .labels = { "kind" } },
@@ -23,7 +23,7 @@ const struct metric_spec intakemetrics_specs[INTAKEMETRICS] = {
 };
 
 static const char *const outcome_names[] = {
-    [INTAKE_STORED] = "stored", [INTAKE_EMPTY] = "empty", [INTAKE_REJECTED] = "rejected"
+    [INTAKE_STORED] = "stored", [INTAKE_EMPTY] = "empty", [INTAKE_MERGED] = "merged", [INTAKE_REJECTED] = "rejected"
 };
 static const char *const delta_names[] = { [INTAKE_DELTA_MADE] = "delta", [INTAKE_DELTA_FIRST] = "first" };
 static_assert(ARRAY_LEN(outcome_names) == INTAKE_OUTCOMES && ARRAY_LEN(delta_names) == INTAKE_DELTAS,

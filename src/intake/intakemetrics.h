@@ -16,7 +16,7 @@ enum intakemetric {
     INTAKEMETRICS,
 };
 
-enum intake_outcome { INTAKE_STORED, INTAKE_EMPTY, INTAKE_REJECTED, INTAKE_OUTCOMES };
+enum intake_outcome { INTAKE_STORED, INTAKE_EMPTY, INTAKE_MERGED, INTAKE_REJECTED, INTAKE_OUTCOMES };
 /* What deltas.h made of a cumulative profile. */
 enum intake_delta { INTAKE_DELTA_MADE, INTAKE_DELTA_FIRST, INTAKE_DELTAS };
 

@@ -8,6 +8,7 @@
 
 #define WEIGHT_LABEL      "hearth_weight"
 #define UNKNOWN_SERVICE   "unknown_service"
+#define MAX_SENDER_BYTES  96
 #define MAX_SERVICE_BYTES 256 /* of a receipt */
 
 /* --- labels --- */
@@ -84,6 +85,20 @@ int intakework_decode(struct intake_worker *worker, struct slice content, const 
 
 /* --- counting --- */
 
+int intakework_name_sender(struct intake_worker *worker, struct slice name, struct error *err)
+{
+    struct slice own = slice_sub(slice_trim(name), 0, MAX_SENDER_BYTES);
+    char *text;
+
+    if (own.len == 0)
+        return 0;
+    text = arena_printf(&worker->arena, err, "%s %.*s", upload_kind_name(worker->upload->kind), SLICE_ARG(own));
+    if (!text)
+        return -1;
+    worker->sender = slice_from(text);
+    return 0;
+}
+
 static enum source_reason reason_of(enum error_code code)
 {
     switch (code) {
@@ -151,14 +166,14 @@ void intakework_reject(struct intake_worker *worker, struct slice service, uint3
     reject(worker, service, n, reason_of(err->code), err);
 }
 
-void intakework_accept_empty(struct intake_worker *worker, struct slice service, uint32_t n)
+void intakework_accept(struct intake_worker *worker, struct slice service, uint32_t n, enum intake_outcome outcome)
 {
     struct source_counts counts = { .n_seen = n, .n_stored = n };
 
     if (n == 0)
         return;
     count_source(worker, service, &counts, NULL);
-    count_outcome(worker, INTAKE_EMPTY, n);
+    count_outcome(worker, outcome, n);
     worker->receipt.n_stored += n;
 }
 
@@ -171,7 +186,7 @@ static struct slice label_text(const struct profile *profile, uint32_t set, cons
     return label && label->kind == LABEL_STRING ? tables_string(profile->tables, label->text) : SLICE("");
 }
 
-static struct slice service_of(const struct profile *profile, const struct intakework_labels *labels)
+struct slice intakework_service(const struct profile *profile, const struct intakework_labels *labels)
 {
     struct slice service = intakework_labels_find(labels, SERIES_SERVICE_LABEL);
 
@@ -189,12 +204,12 @@ static void count_stored(struct intake_worker *worker, const struct batch *batch
     uint64_t n_samples = receipt->n_samples;
 
     for (uint32_t i = 0, next; i < batch->n_profiles; i = next) {
-        struct slice service = service_of(&batch->profiles[i], labels);
+        struct slice service = intakework_service(&batch->profiles[i], labels);
         struct source_counts counts = { .n_samples = n_samples };
         uint32_t n_stored;
 
         for (next = i + 1; next < batch->n_profiles; next++)
-            if (!slice_equal(service_of(&batch->profiles[next], labels), service))
+            if (!slice_equal(intakework_service(&batch->profiles[next], labels), service))
                 break;
         n_stored = MIN(next - i, n_kept > i ? n_kept - i : 0);
         n_samples = 0;
@@ -219,7 +234,7 @@ static void reject_all(struct intake_worker *worker, const struct batch *batch, 
                        bool is_store, const struct error *err)
 {
     for (uint32_t i = 0; i < batch->n_profiles; i++)
-        reject(worker, service_of(&batch->profiles[i], labels), 1,
+        reject(worker, intakework_service(&batch->profiles[i], labels), 1,
                is_store && err->code == ERR_INVALID ? SOURCE_TOO_OLD : reason_of(err->code), err);
 }
 
@@ -366,7 +381,7 @@ static void count_empty(struct intake_worker *worker, struct batch *batch, const
 {
     for (uint32_t i = 0; i < batch->n_profiles; i++)
         if (batch->profiles[i].n_samples == 0)
-            intakework_accept_empty(worker, service_of(&batch->profiles[i], labels), 1);
+            intakework_accept(worker, intakework_service(&batch->profiles[i], labels), 1, INTAKE_EMPTY);
     batchedit_drop_empty_profiles(batch);
 }
 

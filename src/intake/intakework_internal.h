@@ -59,6 +59,10 @@ struct intakework_delivery {
     struct slice session;       /* tells processes behind the same labels apart, for deltas */
 };
 
+/* Calls the sender by the kind of upload and a name of its own: "push pyroscope-rs/pyspy/1.4.0". An empty one changes
+ * nothing. */
+MUST_CHECK int intakework_name_sender(struct intake_worker *worker, struct slice name, struct error *err);
+
 /* The body, inflated as its first bytes and its Content-Encoding say. Valid until the next upload. */
 MUST_CHECK int intakework_body(struct intake_worker *worker, struct slice *ret_content, struct error *err);
 /* Inflates a part of a body. Valid until the next call. */
@@ -76,5 +80,8 @@ MUST_CHECK int intakework_store(struct intake_worker *worker, struct batch *batc
 
 /* Counts `n` profiles that came and were not kept, because of `err`. */
 void intakework_reject(struct intake_worker *worker, struct slice service, uint32_t n, const struct error *err);
-/* Counts profiles that came and had nothing in them. */
-void intakework_accept_empty(struct intake_worker *worker, struct slice service, uint32_t n);
+/* Counts profiles that came and need no row of their own: nothing is in them, or they were merged into others. */
+void intakework_accept(struct intake_worker *worker, struct slice service, uint32_t n, enum intake_outcome outcome);
+
+/* The service of a profile, as far as it is known without its samples: of the labels, else of its resource. */
+struct slice intakework_service(const struct profile *profile, const struct intakework_labels *labels);

@@ -289,23 +289,41 @@ static int merge_groups(struct intake_worker *worker, const struct batch *batch,
 }
 
 /* Leaves the batch alone where no two profiles go together. */
-static int merge(struct intake_worker *worker, struct batch **batch, struct error *err)
+static int merge(struct intake_worker *worker, struct batch **batch, struct groups *groups, struct error *err)
 {
-    struct groups groups = { 0 };
     struct hash_set index;
     int result = 0;
 
     if ((*batch)->n_profiles < 2)
         return 0;
     hash_set_init(&index, 0);
-    result = find_groups(worker, *batch, &index, &groups, err);
+    result = find_groups(worker, *batch, &index, groups, err);
     hash_set_done(&index);
-    if (result < 0 || groups.n == (*batch)->n_profiles)
+    if (result < 0 || groups->n == (*batch)->n_profiles)
         return result;
-    if (merge_groups(worker, *batch, &groups, err) < 0)
+    if (merge_groups(worker, *batch, groups, err) < 0)
         return -1;
     *batch = &worker->made;
     return 0;
+}
+
+/* Counts the profiles that went into others: they fared as these. */
+static void count_merged(struct intake_worker *worker, const struct batch *batch, const struct groups *groups,
+                         const struct error *err)
+{
+    const struct intakework_labels none = { 0 };
+
+    for (uint32_t i = 0; i < groups->n; i++) {
+        struct slice service = intakework_service(&batch->profiles[groups->first[i]], &none);
+        uint32_t n = 0;
+
+        for (uint32_t at = groups->next[groups->first[i]]; at != 0; at = groups->next[at])
+            n++;
+        if (n > 0 && err)
+            intakework_reject(worker, service, n, err);
+        else if (n > 0)
+            intakework_accept(worker, service, n, INTAKE_MERGED);
+    }
 }
 
 /* --- the upload --- */
@@ -329,7 +347,9 @@ int otlpexport_take(struct intake_worker *worker, bool is_json, struct error *er
     struct intakework_labels none = { 0 };
     struct intakework_delivery delivery = { .labels = &none, .has_own_window = true };
     struct batch *batch = &worker->batch;
+    struct groups groups = { 0 };
     struct slice content;
+    int result;
 
     if (intakework_body(worker, &content, err) < 0)
         return -1;
@@ -337,7 +357,10 @@ int otlpexport_take(struct intake_worker *worker, bool is_json, struct error *er
         return 0;
     if (intakework_decode(worker, content, format_find(is_json ? SLICE("otlp-json") : SLICE("otlp")), err) < 0)
         return -1;
-    if (settle(worker, batch, err) < 0 || merge(worker, &batch, err) < 0)
+    if (settle(worker, batch, err) < 0 || merge(worker, &batch, &groups, err) < 0)
         return -1;
-    return intakework_store(worker, batch, &delivery, err);
+    result = intakework_store(worker, batch, &delivery, err);
+    if (batch != &worker->batch)
+        count_merged(worker, &worker->batch, &groups, result < 0 ? err : NULL);
+    return result;
 }

@@ -72,7 +72,7 @@ static void take_sample(struct intake_worker *worker, const struct pushmessage_s
     struct error err;
 
     if (sample->profile.len == 0)
-        intakework_accept_empty(worker, service, 1);
+        intakework_accept(worker, service, 1, INTAKE_EMPTY);
     else if (decode_sample(worker, sample, &err) < 0)
         intakework_reject(worker, service, 1, &err);
     else

@@ -311,7 +311,7 @@ int sources_each(struct sources *sources, int (*visit)(void *context, const stru
     if (!order)
         return -1;
     for (uint32_t i = 0; i < sources->n; i++)
-        if (sources->rows[i] && sources->rows[i]->shown.last_ns != 0) /* the first row mostly has nothing */
+        if (sources->rows[i] && (i > 0 || sources->rows[i]->shown.counts.n_seen > 0)) /* the first mostly has nothing */
             order[n++] = &sources->rows[i]->shown;
     qsort(order, n, sizeof(*order), compare_rows);
     for (size_t i = 0; i < n; i++)

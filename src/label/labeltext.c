@@ -37,9 +37,10 @@ static const char *const never_names[] = {
     "coroutineid",
     "taskid",
     "taskname",
+    "hearthweight", /* of uploads that stand for others */
 };
-/* OpenTelemetry's eBPF profiler puts this in front of the labels that a Go program set. */
-static const struct slice context_prefix = { "processcontextlabel", 19 };
+/* What some put in front of such names: OpenTelemetry's eBPF profiler in front of all labels that a Go program set. */
+static const struct slice prefixes[] = { { "processcontextlabel", 19 }, { "pyroscope", 9 } };
 #define NEVER_MAX_BYTES 64 /* of a squeezed name: longer ones are none of the table */
 
 bool labeltext_is_named(struct slice spelling, struct slice canonical)
@@ -71,8 +72,9 @@ bool labeltext_is_never(struct slice canonical)
             return false;
         squeezed[word.len++] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
     }
-    if (slice_starts_with(word, context_prefix))
-        word = slice_sub(word, context_prefix.len, word.len);
+    for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
+        if (slice_starts_with(word, prefixes[i]))
+            word = slice_sub(word, prefixes[i].len, word.len);
     for (size_t i = 0; i < ARRAY_LEN(never_names); i++)
         if (slice_is(word, never_names[i]))
             return true;

@@ -49,6 +49,8 @@ TEST(labeltext_knows_ids_processes_and_threads)
                                          "os_thread_id",
                                          "thread",
                                          "task_name",
+                                         "hearth_weight",
+                                         "pyroscope_profile_id",
                                          "process_context_label_span_id" };
     static const char *const others[] = { "",
                                           "_",
@@ -60,6 +62,7 @@ TEST(labeltext_knows_ids_processes_and_threads)
                                           "trace_endpoint",
                                           "pid_namespace",
                                           "comm",
+                                          "pyroscope_spy",
                                           "process_context_label_route" };
     char text[201];
 
