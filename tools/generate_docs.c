@@ -10,6 +10,7 @@
 #include "cli/completion.h"
 #include "cli/manual.h"
 #include "cli/reference.h"
+#include "intake/intakemetrics.h"
 #include "server/server.h"
 #include "store/storemetrics.h"
 
@@ -22,10 +23,14 @@ static const struct {
     const char *path;
     void (*print)(const struct command_set *set, struct buffer *out);
 } pages[] = {
-    { "completions/hearth.bash", completion_print_bash }, { "completions/_hearth", completion_print_zsh },
-    { "completions/hearth.fish", completion_print_fish }, { "reference/commands.md", reference_print_commands },
-    { "reference/options.md", reference_print_options },  { "reference/environment.md", reference_print_environment },
-    { "reference/errors.md", reference_print_errors },    { "reference/metrics.md", reference_print_metrics },
+    { "completions/hearth.bash", completion_print_bash },
+    { "completions/_hearth", completion_print_zsh },
+    { "completions/hearth.fish", completion_print_fish },
+    { "reference/commands.md", reference_print_commands },
+    { "reference/options.md", reference_print_options },
+    { "reference/environment.md", reference_print_environment },
+    { "reference/errors.md", reference_print_errors },
+    { "reference/metrics.md", reference_print_metrics },
     { "reference/http.md", print_routes },
 };
 
@@ -95,6 +100,8 @@ static int generate(struct generator *generator, struct error *err)
 int main(int argc, char **argv)
 {
     struct generator generator = { .directory = argc > 1 ? argv[1] : "" };
+    struct metrics *server = NULL;
+    struct intakemetrics intake;
     struct storemetrics store;
     struct error err;
     int result;
@@ -106,7 +113,12 @@ int main(int argc, char **argv)
     arena_init(&generator.arena, 0);
     buffer_init(&generator.page, 0);
     storemetrics_init(&store); /* so that the page of metrics has them */
-    result = generate(&generator, &err);
+    intakemetrics_init(&intake);
+    result = server_register_metrics(&server, &err);
+    if (result == 0)
+        result = generate(&generator, &err);
+    metrics_unregister(server);
+    intakemetrics_done(&intake);
     storemetrics_done(&store);
     if (result < 0)
         fprintf(stderr, "generate_docs: %s\n", err.text);

@@ -117,6 +117,7 @@ static void begin(struct intake_worker *worker, const struct upload *upload)
     worker->upload = upload;
     worker->receipt = (struct intake_receipt){ 0 };
     worker->inflated_left = worker->intake->max_body_bytes;
+    worker->n_writes = 0;
     worker->sender = slice_from(upload_kind_name(upload->kind));
 }
 

@@ -374,6 +374,13 @@ static int write_batch(struct intake_worker *worker, const struct batch *batch, 
         .tenant = worker->upload->tenant, .batch = batch, .labels = labels->items, .n_labels = labels->n
     };
 
+    /* An upload that is known by an id has the same writes in the same order when it comes again. */
+    if (worker->upload->id.len > 0) {
+        write.upload_id =
+            slice_from(arena_printf(&worker->arena, err, "%.*s/%u", SLICE_ARG(worker->upload->id), ++worker->n_writes));
+        if (!write.upload_id.ptr)
+            return -1;
+    }
     return store_write(worker->intake->store, &write, ret_receipt, err);
 }
 

@@ -35,6 +35,7 @@ struct intake_worker {
     struct slice sender;
     struct intake_receipt receipt;
     uint64_t inflated_left; /* K1 */
+    uint32_t n_writes;      /* to the store */
 };
 
 /* Labels for the profiles of an upload; the array is in the arena of the worker. */

@@ -72,8 +72,8 @@ static int listen_all(struct server *server, struct error *err)
 
 static int start(struct server *server, struct error *err)
 {
-    if (servermetrics_register(server, err) < 0 || open_store(server, err) < 0 || make_workers(server, err) < 0 ||
-        listen_all(server, err) < 0)
+    if (server_register_metrics(&server->metrics, err) < 0 || open_store(server, err) < 0 ||
+        make_workers(server, err) < 0 || listen_all(server, err) < 0)
         return -1;
     return thread_start(&server->drainer, "drainer", drain_run, server, err);
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/address.h"
+#include "base/metrics.h"
 #include "net/route.h"
 #include "store/store.h"
 
@@ -45,5 +46,7 @@ struct address server_address(const struct server *server, size_t listener);
 /* Can be changed while it runs. Thread: any. */
 void server_set_access_log(struct server *server, bool is_on);
 
+/* Shows the server's own metrics; for the reference pages, too. */
+MUST_CHECK int server_register_metrics(struct metrics **ret_metrics, struct error *err);
 /* The table of all routes, for the reference pages. */
 extern const struct route_table server_routes;

@@ -55,7 +55,6 @@ void status_all(struct exchange *exchange);
 void status_build(struct exchange *exchange);
 
 /* Metrics of requests (servermetrics.c). */
-MUST_CHECK int servermetrics_register(struct server *server, struct error *err);
 void servermetrics_answered(void *context, const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns);
 /* Sets the gauges to what is now. */
 void servermetrics_refresh(struct server *server);

@@ -20,12 +20,11 @@ enum {
     SERVERMETRIC_SPILLED,
     SERVERMETRIC_DRAINED,
     SERVERMETRIC_DAMAGED,
-    SERVERMETRIC_COUNT,
 };
 
 static const double seconds[] = { 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
 
-static const struct metric_spec specs[SERVERMETRIC_COUNT] = {
+static const struct metric_spec specs[] = {
     [SERVERMETRIC_DURATION] = { .name = "hearth_http_request_duration",
                                 .kind = METRIC_HISTOGRAM,
                                 .unit = "seconds",
@@ -83,9 +82,9 @@ static const struct metric_spec specs[SERVERMETRIC_COUNT] = {
                                .help = "Records of spill files, or files, that could not be read." },
 };
 
-int servermetrics_register(struct server *server, struct error *err)
+int server_register_metrics(struct metrics **ret_metrics, struct error *err)
 {
-    return metrics_register(specs, SERVERMETRIC_COUNT, &server->metrics, err);
+    return metrics_register(specs, ARRAY_LEN(specs), ret_metrics, err);
 }
 
 static void log_access(const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns)
