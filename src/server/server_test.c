@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A whole server on a free port of the loopback, asked over real sockets. */
+#include "base/json.h"
+#include "base/test.h"
+#include "server/server.h"
+#include "server/server_internal.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static struct server *start_with(struct server_options options)
+{
+    struct server *server = NULL;
+    struct error err;
+
+    options.listeners[0] = (struct server_listener){ "listen", { .kind = ADDRESS_TCP, .name = "127.0.0.1" } };
+    options.n_listeners = 1;
+    options.store.data_dir = test_directory();
+    options.store.has_background = true;
+    options.store.wal_sync = STORE_SYNC_OFF;
+    CHECK_OK(server_start(&options, &server, &err), &err);
+    return server;
+}
+
+static int connect_to(const struct server *server)
+{
+    struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(server_address(server, 0).port) };
+    struct timeval limit = { 20, 0 };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    return fd;
+}
+
+static void send_all(int fd, struct slice bytes)
+{
+    while (bytes.len > 0) {
+        ssize_t n = send(fd, bytes.ptr, bytes.len, MSG_NOSIGNAL);
+
+        if (n <= 0)
+            return;
+        bytes = slice_sub(bytes, (size_t)n, SIZE_MAX);
+    }
+}
+
+static void send_request(int fd, const char *line, const char *headers, struct slice body)
+{
+    struct buffer head;
+
+    buffer_init(&head, 0);
+    buffer_printf(&head, "%s HTTP/1.1\r\nHost: test\r\nConnection: close\r\nContent-Length: %zu\r\n%s\r\n", line,
+                  body.len, headers);
+    send_all(fd, buffer_slice(&head));
+    send_all(fd, body);
+    buffer_done(&head);
+}
+
+/* Reads until the server ends the connection, which it is asked to; the status, and the whole answer in `out`. */
+static int read_answer(int fd, struct buffer *out)
+{
+    char bytes[4096];
+    ssize_t n;
+
+    buffer_clear(out);
+    while ((n = recv(fd, bytes, sizeof(bytes), 0)) > 0)
+        buffer_append(out, bytes, (size_t)n);
+    close(fd);
+    buffer_append_byte(out, '\0');
+    return out->len > 12 ? atoi(out->data + 9) : 0;
+}
+
+static int ask(const struct server *server, const char *line, const char *headers, struct slice body,
+               struct buffer *out)
+{
+    int fd = connect_to(server);
+
+    send_request(fd, line, headers, body);
+    return read_answer(fd, out);
+}
+
+static const char *status_text(const struct server *server, struct buffer *out)
+{
+    CHECK_EQ(ask(server, "GET /api/v1/status", "", SLICE(""), out), 200);
+    return out->data;
+}
+
+struct counted {
+    uint64_t n_stored, n_seen, n_dropped, n_downsampled, n_spilled;
+};
+
+static int add_row(void *context, const struct source_row *row, struct error *err UNUSED)
+{
+    struct counted *counted = context;
+
+    counted->n_seen += row->counts.n_seen;
+    counted->n_stored += row->counts.n_stored;
+    counted->n_downsampled += row->counts.n_downsampled;
+    counted->n_spilled += row->counts.n_spilled;
+    for (int i = 0; i < SOURCE_REASONS; i++)
+        counted->n_dropped += row->counts.n_dropped[i];
+    return 0;
+}
+
+static struct counted count(struct server *server)
+{
+    struct counted counted = { 0 };
+    struct error err;
+
+    CHECK_OK(sources_each(intake_sources(server->intake), add_row, &counted, &err), &err);
+    return counted;
+}
+
+static void ingest_line(char line[static 256], const char *service)
+{
+    int64_t now = clock_now_ns() / CLOCK_NS_PER_SECOND;
+
+    snprintf(line, 256, "POST /ingest?name=%s.cpu&sampleRate=100&from=%lld&until=%lld", service, (long long)now - 10,
+             (long long)now);
+}
+
+/* The sum of all values that the store has of a service. */
+struct total {
+    int64_t sum;
+    uint64_t n_rows;
+};
+
+static int add_names(void *context UNUSED, struct names *names UNUSED, struct error *err UNUSED)
+{
+    return 0;
+}
+
+static int add_value(void *context, const struct seriesinfo *series UNUSED, const struct headrow *row,
+                     struct error *err UNUSED)
+{
+    struct total *total = context;
+
+    total->sum += headrow_total(row, 0);
+    total->n_rows++;
+    return 0;
+}
+
+static struct total total_of(struct server *server)
+{
+    struct total total = { 0 };
+    struct store_sink sink = { .context = &total, .names = add_names, .row = add_value };
+    struct store_query query = { .until_ns = INT64_MAX };
+    struct error err;
+
+    CHECK_OK(store_scan(server->store, &query, &sink, &err), &err);
+    return total;
+}
+
+TEST(a_profile_that_was_sent_is_in_the_store)
+{
+    struct server *server = start_with((struct server_options){ 0 });
+    struct buffer out;
+    char line[256];
+
+    buffer_init(&out, 0);
+    ingest_line(line, "api");
+    CHECK_EQ(ask(server, line, "", SLICE("main;work 3\nmain;rest 1\n"), &out), 200);
+    CHECK_EQ(total_of(server).sum, 4 * 10000000);
+    CHECK_HAS(status_text(server, &out), "\"service\": \"api\"");
+    CHECK_EQ(count(server).n_stored, 1);
+    CHECK_EQ(ask(server, "GET /ready", "", SLICE(""), &out), 200);
+    CHECK_EQ(ask(server, "GET /metrics", "", SLICE(""), &out), 200);
+    CHECK_HAS(out.data,
+              "hearth_http_request_duration_seconds_count{method=\"POST\",route=\"/ingest\",status=\"200\"} 1");
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
+TEST(refusals_say_what_is_wrong)
+{
+    static const struct {
+        const char *line, *headers, *body;
+        int status;
+        const char *words;
+    } cases[] = {
+        { "GET /nothing", "", "", 404, "/nothing" },
+        { "GET /ingest", "", "", 405, "POST" },
+        { "POST /v1development/profiles", "Content-Type: text/plain\r\n", "x", 415, "application/x-protobuf" },
+        { "POST /v1development/profiles",
+          "Content-Type: application/x-protobuf\r\nOTLP-Profiles-Development-Version: 2\r\n", "x", 400, "version 1" },
+        { "POST /v1development/profiles", "Content-Type: application/json\r\n", "{", 400, "" },
+        { "POST /push.v1.PusherService/Push", "Content-Type: text/plain\r\n", "x", 415, "" },
+        { "POST /push.v1.PusherService/Push", "Content-Type: application/proto\r\n", "\xff", 400, "invalid_argument" },
+        { "POST /ingest?name=app&format=jfr", "", "FLR", 415, "JFR" },
+        { "POST /ingest?name=%7B%7D&format=pprof", "", "x", 400, "name" },
+        { "POST /ingest?name=app&format=pprof", "", "\xff\xff", 422, "" },
+    };
+    struct server *server = start_with((struct server_options){ 0 });
+    struct buffer out;
+
+    buffer_init(&out, 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        int status = ask(server, cases[i].line, cases[i].headers, slice_from(cases[i].body), &out);
+
+        if (status != cases[i].status)
+            printf("%s: %s\n", cases[i].line, out.data);
+        CHECK_EQ(status, cases[i].status);
+        CHECK_HAS(out.data, cases[i].words);
+    }
+    CHECK_EQ(total_of(server).n_rows, 0);
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
+TEST(tenants_are_told_apart_only_if_asked_for)
+{
+    struct server *server = start_with((struct server_options){ .is_multi_tenant = true });
+    struct buffer out;
+    char line[256];
+
+    buffer_init(&out, 0);
+    ingest_line(line, "api");
+    CHECK_EQ(ask(server, line, "", SLICE("main 1\n"), &out), 401);
+    CHECK_HAS(out.data, "{\"code\":\"unauthenticated\",\"message\":\"no org id\"}");
+    CHECK_EQ(ask(server, line, "X-Scope-OrgID: a/b\r\n", SLICE("main 1\n"), &out), 400);
+    CHECK_EQ(ask(server, line, "X-Scope-OrgID: team-1\r\n", SLICE("main 1\n"), &out), 200);
+    CHECK_EQ(total_of(server).n_rows, 0); /* of everybody */
+    CHECK_HAS(status_text(server, &out), "\"tenant\": \"team-1\"");
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
+#define FLOOD 60
+
+/* Sends FLOOD uploads at once, each of its own service; how many were answered with 200. */
+static unsigned flood(struct server *server, struct slice body)
+{
+    int fds[FLOOD];
+    unsigned n_taken = 0;
+    struct buffer out;
+
+    buffer_init(&out, 0);
+    for (int i = 0; i < FLOOD; i++) {
+        char line[256], service[16];
+
+        snprintf(service, sizeof(service), "s%d", i);
+        ingest_line(line, service);
+        fds[i] = connect_to(server);
+        send_request(fds[i], line, "", body);
+    }
+    for (int i = 0; i < FLOOD; i++) {
+        int status = read_answer(fds[i], &out);
+
+        CHECK(status == 200 || status == 429);
+        n_taken += status == 200;
+    }
+    buffer_done(&out);
+    return n_taken;
+}
+
+/* Folded stacks that take a while to read. */
+static void make_body(struct buffer *body, unsigned n_stacks)
+{
+    for (unsigned i = 0; i < n_stacks; i++)
+        buffer_printf(body, "main;a%u;b%u;c%u 1\n", i % 7, i % 101, i);
+}
+
+static bool wait_for_drain(struct server *server)
+{
+    for (int i = 0; i < 2000; i++) {
+        struct spill_counts spill = spill_counts(server->spill);
+
+        if (spill.bytes == 0 && spill.n_done == spill.n_appended)
+            return true;
+        usleep(10000);
+    }
+    return false;
+}
+
+TEST(what_finds_no_worker_is_put_aside_and_stored_later_once)
+{
+    struct server *server = start_with((struct server_options){ .n_workers = 1, .max_waiting_bytes = 1 });
+    struct buffer body;
+
+    buffer_init(&body, 0);
+    make_body(&body, 3000);
+    CHECK_EQ(flood(server, buffer_slice(&body)), FLOOD);
+    CHECK(wait_for_drain(server));
+    CHECK_EQ(total_of(server).n_rows, FLOOD);
+    CHECK_EQ(total_of(server).sum, (int64_t)FLOOD * 3000 * 10000000);
+    CHECK(spill_counts(server->spill).n_appended > 0);
+    CHECK_EQ(count(server).n_stored, FLOOD);
+    CHECK_EQ(count(server).n_spilled, spill_counts(server->spill).n_appended);
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&body);
+}
+
+TEST(what_is_put_aside_survives_a_stop)
+{
+    struct server *server = start_with((struct server_options){ .n_workers = 1, .max_waiting_bytes = 1 });
+    struct buffer body;
+
+    buffer_init(&body, 0);
+    make_body(&body, 3000);
+    CHECK_EQ(flood(server, buffer_slice(&body)), FLOOD);
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    server = start_with((struct server_options){ 0 });
+    CHECK(wait_for_drain(server));
+    CHECK_EQ(total_of(server).n_rows, FLOOD);
+    CHECK_EQ(total_of(server).sum, (int64_t)FLOOD * 3000 * 10000000);
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&body);
+}
+
+TEST(past_the_spill_file_some_are_left_out_or_refused_and_all_are_counted)
+{
+    struct server *server =
+        start_with((struct server_options){ .n_workers = 1, .max_waiting_bytes = 1, .max_spill_bytes = 300000 });
+    struct counted counted;
+    struct buffer body;
+    unsigned n_taken;
+
+    buffer_init(&body, 0);
+    make_body(&body, 3000);
+    n_taken = flood(server, buffer_slice(&body));
+    CHECK(wait_for_drain(server));
+    counted = count(server);
+    CHECK_EQ(counted.n_seen, FLOOD);
+    CHECK_EQ(counted.n_stored + counted.n_downsampled, n_taken);
+    CHECK_EQ(counted.n_dropped, FLOOD - n_taken);
+    CHECK_EQ(total_of(server).n_rows, counted.n_stored);
+    CHECK(counted.n_downsampled + counted.n_dropped > 0);
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&body);
+}
