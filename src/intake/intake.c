@@ -91,6 +91,7 @@ int intake_worker_new(struct intake *intake, struct intake_worker **ret_worker, 
     arena_init(&worker->arena, intake->limits.max_memory_bytes);
     batch_init(&worker->batch, &intake->limits);
     batch_init(&worker->made, &intake->limits);
+    buffer_init(&worker->snappy, intake->max_body_bytes);
     if (unpacker_new(&worker->outer, err) < 0 || unpacker_new(&worker->inner, err) < 0) {
         intake_worker_free(worker);
         return -1;
@@ -107,6 +108,7 @@ void intake_worker_free(struct intake_worker *worker)
     unpacker_free(worker->inner);
     batch_done(&worker->batch);
     batch_done(&worker->made);
+    buffer_done(&worker->snappy);
     arena_done(&worker->arena);
     memory_free(worker);
 }
@@ -138,6 +140,8 @@ static void end(struct intake_worker *worker)
     trim_batch(&worker->made);
     unpacker_trim(worker->outer, KEPT_BYTES);
     unpacker_trim(worker->inner, KEPT_BYTES);
+    if (worker->snappy.capacity > KEPT_BYTES)
+        buffer_done(&worker->snappy);
     worker->upload = NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include "intake/batchedit.h"
 #include "intake/idlabels.h"
+#include "pack/snappy.h"
 
 #include <stdio.h>
 
@@ -51,6 +52,12 @@ struct slice intakework_labels_find(const struct intakework_labels *labels, cons
 
 /* --- bytes --- */
 
+static void count_inflated(struct intake_worker *worker, size_t len)
+{
+    worker->inflated_left -= MIN(len, worker->inflated_left);
+    worker->receipt.inflated_bytes += len;
+}
+
 static int inflate(struct intake_worker *worker, struct unpacker *unpacker, struct slice bytes,
                    struct slice *ret_content, struct error *err)
 {
@@ -58,16 +65,30 @@ static int inflate(struct intake_worker *worker, struct unpacker *unpacker, stru
 
     if (unpacker_unwrap(unpacker, bytes, worker->inflated_left, UNPACKER_MAX_LAYERS, &content, err) < 0)
         return -1;
-    if (content.ptr != bytes.ptr) {
-        worker->inflated_left -= MIN(content.len, worker->inflated_left);
-        worker->receipt.inflated_bytes += content.len;
-    }
+    if (content.ptr != bytes.ptr)
+        count_inflated(worker, content.len);
     *ret_content = content;
+    return 0;
+}
+
+/* The only kind that its first bytes do not tell. */
+static int inflate_snappy(struct intake_worker *worker, struct slice *ret_content, struct error *err)
+{
+    buffer_clear(&worker->snappy);
+    if (snappy_unpack(worker->upload->body, worker->inflated_left, &worker->snappy, err) < 0)
+        return -1;
+    count_inflated(worker, worker->snappy.len);
+    *ret_content = buffer_slice(&worker->snappy);
     return 0;
 }
 
 int intakework_body(struct intake_worker *worker, struct slice *ret_content, struct error *err)
 {
+    struct slice coding = slice_trim(worker->upload->content_encoding);
+
+    if (worker->upload->body.len > 0 &&
+        (slice_equal_nocase(coding, SLICE("snappy")) || slice_equal_nocase(coding, SLICE("x-snappy-framed"))))
+        return inflate_snappy(worker, ret_content, err);
     return inflate(worker, worker->outer, worker->upload->body, ret_content, err);
 }
 

@@ -27,6 +27,7 @@ struct intake_worker {
     struct intake *intake;
     struct unpacker *outer; /* of bodies */
     struct unpacker *inner; /* of the profiles in them */
+    struct buffer snappy;   /* the body, where that is how it came */
     struct batch batch;     /* what was decoded */
     struct batch made;      /* what was made of it where it had to be built anew */
     struct arena arena;     /* of one upload */

@@ -2,6 +2,7 @@
 #include "intake/otlpexport.h"
 
 #include "intake/intake_sample_test.h"
+#include "pack/varint.h"
 
 static void export(struct intake_sample *sample, const struct store_sample_profile *profiles, size_t n, bool is_json)
 {
@@ -42,6 +43,32 @@ TEST(otlpexport_takes_json)
     intake_sample_begin(&sample);
     export(&sample, &profile, 1, true);
     CHECK_HAS(intake_sample_rows(&sample), "[process_cpu:cpu:nanoseconds::] a 1\n");
+    intake_sample_end(&sample);
+}
+
+TEST(otlpexport_takes_snappy)
+{
+    struct store_sample_profile profile = {
+        .at = "15T10:00", .service = "api", .types = "cpu/nanoseconds", .samples = "a 1"
+    };
+    struct intake_sample sample;
+    struct buffer packed;
+    struct slice plain;
+
+    intake_sample_begin(&sample);
+    plain = intake_sample_otlp(&sample, &profile, 1, false);
+    buffer_init(&packed, 0);
+    varint_append(&packed, plain.len);
+    buffer_append_byte(&packed, (char)0xf4); /* a literal whose length less one is in two bytes */
+    buffer_append_byte(&packed, (char)(plain.len - 1));
+    buffer_append_byte(&packed, (char)((plain.len - 1) >> 8));
+    buffer_append_slice(&packed, plain);
+    intake_sample_take(
+        &sample,
+        (struct upload){ .kind = UPLOAD_OTLP, .content_encoding = SLICE("snappy"), .body = buffer_slice(&packed) });
+    CHECK_HAS(intake_sample_rows(&sample), "a 1\n");
+    CHECK_EQ(sample.receipt.inflated_bytes, plain.len);
+    buffer_done(&packed);
     intake_sample_end(&sample);
 }
 
