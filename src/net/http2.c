@@ -11,6 +11,7 @@
  * M4  nghttp2 must not be asked for bytes while it takes some. So answers given during `input` are sent at its end, and what
  *     is given to others never ends the connection under somebody's feet. */
 #include "base/base64.h"
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "net/loop_internal.h"
 
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FRAME_HEAD_BYTES        9
 #define STREAMS_MAX             128
 #define STREAM_WINDOW_BYTES     (1 << 20)
 #define CONNECTION_WINDOW_BYTES (8 << 20)
@@ -65,6 +67,7 @@ struct stream {
     size_t held_bytes;                    /* that the windows are still closed for */
     size_t sent_bytes;                    /* of the answer */
     bool has_end;                         /* of the request */
+    bool is_answered;                     /* to its last byte, before the end of the request */
     bool is_waiting;                      /* for room */
     bool is_too_large;                    /* the head */
     bool has_failed;                      /* no memory for the head */
@@ -80,6 +83,7 @@ struct http2 {
     struct connection *connection;
     uint32_t n_streams[PHASE_COUNT];
     struct nuisance_count nuisances[NUISANCE_COUNT];
+    uint32_t n_pings;   /* of ours that have not come back */
     const char *flood;  /* the name of what there was too much of */
     bool is_busy;       /* M4 */
     bool is_going_away; /* GOAWAY was sent */
@@ -284,7 +288,8 @@ static int submit_trailers(struct http2 *http2, struct stream *stream)
     return nghttp2_submit_trailer(http2->session, exchange->stream, list.items, list.n);
 }
 
-static ssize_t on_read_body(nghttp2_session *session UNUSED, int32_t id UNUSED, uint8_t *to, size_t len,
+/* Says how much of the body comes next; on_send_body takes it from where it lies. */
+static ssize_t on_read_body(nghttp2_session *session UNUSED, int32_t id UNUSED, uint8_t *to UNUSED, size_t len,
                             uint32_t *ret_flags, nghttp2_data_source *source, void *context)
 {
     struct http2 *http2 = context;
@@ -292,10 +297,8 @@ static ssize_t on_read_body(nghttp2_session *session UNUSED, int32_t id UNUSED, 
     const struct response *response = &stream->exchange->response;
     size_t n = MIN(len, response->body.len - stream->sent_bytes);
 
-    memcpy(to, response->body.data + stream->sent_bytes, n);
-    stream->sent_bytes += n;
-    http2->has_moved = true;
-    if (stream->sent_bytes < response->body.len)
+    *ret_flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+    if (stream->sent_bytes + n < response->body.len)
         return (ssize_t)n;
     *ret_flags |= NGHTTP2_DATA_FLAG_EOF;
     if (response->trailers.n > 0) {
@@ -304,6 +307,22 @@ static ssize_t on_read_body(nghttp2_session *session UNUSED, int32_t id UNUSED, 
             return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
     }
     return (ssize_t)n;
+}
+
+static int on_send_body(nghttp2_session *session UNUSED, nghttp2_frame *frame UNUSED, const uint8_t *frame_head,
+                        size_t len, nghttp2_data_source *source, void *context)
+{
+    struct http2 *http2 = context;
+    struct buffer *out = &http2->connection->out;
+    struct stream *stream = source->ptr;
+
+    if (out->len >= OUT_BYTES)
+        return NGHTTP2_ERR_WOULDBLOCK;
+    buffer_append(out, frame_head, FRAME_HEAD_BYTES);
+    buffer_append(out, stream->exchange->response.body.data + stream->sent_bytes, len);
+    stream->sent_bytes += len;
+    http2->has_moved = true;
+    return 0;
 }
 
 /* One HEADERS frame, and DATA if there is a body. Trailers come behind the body; without one they are among the headers,
@@ -352,19 +371,37 @@ static void send_answer(struct http2 *http2, struct stream *stream)
         go_away(http2, NGHTTP2_NO_ERROR, "");
 }
 
-/* Who is answered before its body has come need not send the rest. */
-static int on_frame_send(nghttp2_session *session UNUSED, const nghttp2_frame *frame, void *context)
+/* Who is answered before its body has come need not send the rest. But a client that gets the answer and a reset in one
+ * gulp may forget the answer over it (curl 7.88 does). So the reset comes when a PING behind the answer has come back. */
+static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, void *context)
 {
     struct http2 *http2 = context;
+    uint8_t payload[8] = { 0 };
     struct stream *stream;
 
     if ((frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) ||
         !(frame->hd.flags & NGHTTP2_FLAG_END_STREAM))
         return 0;
     stream = find_stream(http2, frame->hd.stream_id);
-    if (stream && !stream->has_end)
+    if (!stream || stream->has_end)
+        return 0;
+    stream->is_answered = true;
+    bytes_put_be32(payload, (uint32_t)frame->hd.stream_id);
+    if (nghttp2_submit_ping(session, NGHTTP2_FLAG_NONE, payload) == 0)
+        http2->n_pings++;
+    else
         reset(http2, frame->hd.stream_id, NGHTTP2_NO_ERROR);
     return 0;
+}
+
+static void take_ping_back(struct http2 *http2, const uint8_t payload[static 8])
+{
+    int32_t id = (int32_t)(bytes_get_be32(payload) & INT32_MAX);
+    struct stream *stream = find_stream(http2, id);
+
+    http2->n_pings -= http2->n_pings > 0;
+    if (stream && stream->is_answered && !stream->has_end)
+        reset(http2, id, NGHTTP2_NO_ERROR);
 }
 
 /* --- heads --- */
@@ -544,6 +581,8 @@ static int on_frame_recv(nghttp2_session *session UNUSED, const nghttp2_frame *f
     struct http2 *http2 = context;
     struct stream *stream;
 
+    if (frame->hd.type == NGHTTP2_PING && (frame->hd.flags & NGHTTP2_FLAG_ACK))
+        take_ping_back(http2, frame->ping.opaque_data);
     if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA)
         return 0;
     stream = find_stream(http2, frame->hd.stream_id);
@@ -559,7 +598,7 @@ static int on_frame_recv(nghttp2_session *session UNUSED, const nghttp2_frame *f
 
 /* --- floods --- */
 
-static enum nuisance nuisance_of(const nghttp2_frame_hd *frame)
+static enum nuisance nuisance_of(const struct http2 *http2, const nghttp2_frame_hd *frame)
 {
     switch (frame->type) {
     case NGHTTP2_HEADERS:
@@ -568,7 +607,7 @@ static enum nuisance nuisance_of(const nghttp2_frame_hd *frame)
     case NGHTTP2_DATA:
         return frame->length == 0 && !(frame->flags & NGHTTP2_FLAG_END_STREAM) ? NUISANCE_EMPTY : NUISANCE_NONE;
     case NGHTTP2_RST_STREAM: return NUISANCE_RESET;
-    case NGHTTP2_PING: return NUISANCE_PING;
+    case NGHTTP2_PING: return (frame->flags & NGHTTP2_FLAG_ACK) && http2->n_pings > 0 ? NUISANCE_NONE : NUISANCE_PING;
     case NGHTTP2_SETTINGS: return NUISANCE_SETTINGS;
     default: return NUISANCE_OTHER;
     }
@@ -590,7 +629,7 @@ static bool is_too_much(struct nuisance_count *count, uint32_t most, uint32_t pe
 static int on_begin_frame(nghttp2_session *session UNUSED, const nghttp2_frame_hd *frame, void *context)
 {
     struct http2 *http2 = context;
-    enum nuisance kind = nuisance_of(frame);
+    enum nuisance kind = nuisance_of(http2, frame);
 
     if (kind == NUISANCE_NONE ||
         !is_too_much(&http2->nuisances[kind], allowances[kind].most, allowances[kind].per_second))
@@ -715,6 +754,7 @@ static void set_callbacks(nghttp2_session_callbacks *callbacks)
     nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
     nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
     nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, on_frame_recv);
+    nghttp2_session_callbacks_set_send_data_callback(callbacks, on_send_body);
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_frame_send);
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
 }

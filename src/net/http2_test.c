@@ -583,6 +583,27 @@ TEST(http2_answers_before_the_body_and_stops_the_upload)
     CHECK(!world->is_over);
 }
 
+TEST(http2_resets_an_answered_upload_only_when_the_answer_was_read)
+{
+    AUTO(free_worldp) struct world *world = connected();
+    struct upload upload = { .left = 10, .waits = true };
+    int32_t id = ask(world, "POST", "/nowhere", NULL, 0, &upload);
+
+    while (carry_to_server(world))
+        ;
+    carry_to_client(world); /* the answer and a PING */
+    CHECK_EQ(seen_of(world, id)->status, 404);
+    CHECK(!seen_of(world, id)->is_closed);
+    CHECK_EQ(world->connection.wait, CONNECTION_WRITE);
+    talk(world);
+    CHECK(seen_of(world, id)->is_closed);
+    for (int i = 0; i < 300; i++) { /* PINGs that were asked for are no nuisance */
+        ask(world, "POST", "/nowhere", NULL, 0, &upload);
+        talk(world);
+    }
+    CHECK(!world->is_over);
+}
+
 TEST(http2_refuses_heads_with_too_many_or_too_long_headers)
 {
     AUTO(free_worldp) struct world *world = connected();
