@@ -236,7 +236,7 @@ static void count_stored(struct intake_worker *worker, const struct batch *batch
         n_samples = 0;
         if (n_stored > 0) {
             counts.n_seen = counts.n_stored = n_stored;
-            counts.n_downsampled = worker->upload->weight > 1 ? n_stored : 0;
+            counts.n_weighted = worker->upload->weight > 1 ? n_stored : 0;
             count_source(worker, service, &counts, NULL);
         }
         if (n_stored < next - i)

@@ -147,6 +147,7 @@ static void add_counts(struct source_counts *sum, const struct source_counts *co
     sum->n_seen += counts->n_seen;
     sum->n_stored += counts->n_stored;
     sum->n_downsampled += counts->n_downsampled;
+    sum->n_weighted += counts->n_weighted;
     for (int i = 0; i < SOURCE_REASONS; i++)
         sum->n_dropped[i] += counts->n_dropped[i];
     sum->n_spilled += counts->n_spilled;

@@ -23,7 +23,9 @@ const char *source_reason_name(enum source_reason reason);
 /* Numbers are of profiles, but n_uploads. */
 struct source_counts {
     uint64_t n_uploads;
-    uint64_t n_seen, n_stored, n_downsampled;
+    uint64_t n_seen, n_stored;
+    uint64_t n_downsampled; /* left out, since there were too many; others count for them */
+    uint64_t n_weighted;    /* of those stored: how many count for others too */
     uint64_t n_dropped[SOURCE_REASONS];
     uint64_t n_spilled; /* of those stored: how many lay in the spill file before */
     uint64_t n_samples, n_bytes;

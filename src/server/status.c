@@ -93,6 +93,7 @@ static int put_source(void *context, const struct source_row *row, struct error 
     put_uint(json, "seen", row->counts.n_seen);
     put_uint(json, "stored", row->counts.n_stored);
     put_uint(json, "downsampled", row->counts.n_downsampled);
+    put_uint(json, "weighted", row->counts.n_weighted);
     put_uint(json, "spilled", row->counts.n_spilled);
     json_key(json, "dropped");
     json_object_begin(json);
