@@ -277,8 +277,11 @@ static int open_file(struct spill *spill, bool *ret_is_there, struct error *err)
             spill->read_number++;
             continue;
         }
-        if (fs_read(spill->read_fd, start, sizeof(start), &len, err) < 0)
+        if (fs_read(spill->read_fd, start, sizeof(start), &len, err) < 0) {
+            close(spill->read_fd);
+            spill->read_fd = -1;
             return -1;
+        }
         spill->read_at = SPILL_START_BYTES;
         spill->read_name = bytes_get_le64(start + 8);
         if (len < sizeof(start))

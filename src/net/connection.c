@@ -16,7 +16,8 @@
 #define CONNECTION_KEEP_BYTES   4096        /* of buffers that are empty for the moment */
 #define CONNECTION_TURN_BYTES   (512 << 10) /* read before others have their turn */
 #define CONNECTION_LINGER_NS    (3 * CLOCK_NS_PER_SECOND)
-#define CONNECTION_BODY_PERIODS 10 /* a body may take this many timeouts in all */
+#define CONNECTION_BODY_PERIODS 10        /* a body may take this many timeouts in all */
+#define CONNECTION_CHOKE_BYTES  (1 << 20) /* of answers that the peer does not read: it may ask nothing more then */
 
 /* --- plain sockets --- */
 
@@ -73,20 +74,32 @@ uint64_t connection_lane(const struct connection *connection)
 
 /* --- events --- */
 
+static bool has_output(const struct connection *connection)
+{
+    return connection->out.len > connection->out_sent;
+}
+
+static bool is_choked(const struct connection *connection)
+{
+    return connection->out.len - connection->out_sent > CONNECTION_CHOKE_BYTES;
+}
+
+/* Whether there is a use for what the peer sends. */
+static bool may_read(const struct connection *connection)
+{
+    if (connection->is_broken || connection->has_ended)
+        return false;
+    return connection->is_closing ? connection->lingers : !connection->is_paused && !is_choked(connection);
+}
+
 static void watch_reading(struct connection *connection)
 {
-    bool wants = !connection->is_paused && !connection->has_ended && !connection->is_broken &&
-                 (!connection->is_closing || connection->lingers);
+    bool wants = may_read(connection);
 
     if (wants && !event_pending(&connection->readable, EV_READ, NULL))
         event_add(&connection->readable, NULL);
     else if (!wants && event_pending(&connection->readable, EV_READ, NULL))
         event_del(&connection->readable);
-}
-
-static bool has_output(const struct connection *connection)
-{
-    return connection->out.len > connection->out_sent;
 }
 
 void connection_pause(struct connection *connection)
@@ -197,7 +210,7 @@ static bool start_protocol(struct connection *connection, struct slice bytes)
 
 static bool may_parse(const struct connection *connection)
 {
-    return !connection->is_paused && !connection->is_closing && !connection->is_broken;
+    return !connection->is_paused && !connection->is_closing && !connection->is_broken && !is_choked(connection);
 }
 
 /* Gives `bytes` to the protocol as long as it takes some; returns how many it took. */
@@ -213,7 +226,7 @@ static size_t parse(struct connection *connection, struct slice bytes)
             break;
         n = connection->protocol->input(connection, rest);
         if (n < 0)
-            connection->is_closing = true;
+            connection_end(connection, true);
         if (n <= 0)
             break;
         taken += (size_t)n;
@@ -278,7 +291,7 @@ static size_t read_some(struct connection *connection)
     if (connection->is_closing)
         return (size_t)n; /* lingering: dropped */
     if (room && protocol->body_read(connection, (size_t)n) < 0)
-        connection->is_closing = true;
+        connection_end(connection, true);
     else if (!room)
         parse_new(connection, slice_of(connection->loop->read_bytes, (size_t)n));
     return (size_t)n;
@@ -289,12 +302,17 @@ static size_t read_some(struct connection *connection)
 /* Everything that is left to do, until there is nothing more for now. Frees the connection when it is through. */
 static void pump(struct connection *connection)
 {
+    bool was_choked;
+
     if (connection->is_pumping)
         return;
     connection->is_pumping = true;
-    if (connection->in.len > 0 && connection->protocol)
-        parse_kept(connection);
-    flush_output(connection);
+    do {
+        if (connection->in.len > 0 && connection->protocol)
+            parse_kept(connection);
+        was_choked = is_choked(connection);
+        flush_output(connection);
+    } while (was_choked && !is_choked(connection) && !connection->is_broken);
     while (!has_output(connection) && connection->protocol && connection->protocol->output && may_parse(connection)) {
         connection->protocol->output(connection);
         if (!has_output(connection))
@@ -312,24 +330,6 @@ static void pump(struct connection *connection)
         connection_wait_for(connection, CONNECTION_LINGER);
     }
     watch_reading(connection);
-}
-
-static void on_readable(evutil_socket_t fd UNUSED, short what UNUSED, void *context)
-{
-    struct connection *connection = context;
-    size_t total = 0;
-
-    connection->is_pumping = true;
-    while (total < CONNECTION_TURN_BYTES && !connection->is_paused && !connection->is_broken &&
-           !connection->has_ended && (!connection->is_closing || connection->lingers)) {
-        size_t n = read_some(connection);
-
-        if (n == 0)
-            break;
-        total += n;
-    }
-    connection->is_pumping = false;
-    pump(connection);
 }
 
 static void on_writable(evutil_socket_t fd UNUSED, short what UNUSED, void *context)
@@ -350,6 +350,22 @@ static void let_go(struct connection *connection, bool was_pumping)
 {
     connection->is_pumping = was_pumping;
     pump(connection);
+}
+
+static void read_turn(struct connection *connection)
+{
+    size_t total = 0, n;
+
+    while (total < CONNECTION_TURN_BYTES && may_read(connection) && (n = read_some(connection)) > 0)
+        total += n;
+}
+
+static void on_readable(evutil_socket_t fd UNUSED, short what UNUSED, void *context)
+{
+    bool was_pumping = hold(context);
+
+    read_turn(context);
+    let_go(context, was_pumping);
 }
 
 void connection_answer(struct exchange *exchange)
@@ -383,21 +399,35 @@ void connection_resume(struct exchange *exchange)
 
 /* --- deadlines --- */
 
+static bool is_starving(const struct connection *connection)
+{
+    for (const struct exchange *exchange = connection->exchanges; exchange; exchange = exchange->next)
+        if (exchange->is_starving)
+            return true;
+    return false;
+}
+
 static int64_t body_deadline(const struct connection *connection)
 {
     int64_t whole = CONNECTION_BODY_PERIODS * connection->loop->server->options.body_timeout_ns;
     int64_t first = INT64_MAX;
 
     for (const struct exchange *exchange = connection->exchanges; exchange; exchange = exchange->next)
-        if (!exchange->is_complete)
+        if (!exchange->is_complete && !exchange->is_starving)
             first = MIN(first, exchange->request.begun_mono_ns + whole);
     return first;
 }
 
 void connection_tick(struct connection *connection, int64_t now_mono_ns)
 {
-    int64_t until = MIN(connection->wait_until_mono_ns, connection->write_until_mono_ns);
+    int64_t until;
 
+    /* Time counts against the peer only while it is its turn: not while its body waits for room, nor does it idle before
+     * it has read its answer. */
+    if ((connection->wait == CONNECTION_BODY && is_starving(connection)) ||
+        (connection->wait == CONNECTION_IDLE && has_output(connection)))
+        connection_wait_for(connection, connection->wait);
+    until = MIN(connection->wait_until_mono_ns, connection->write_until_mono_ns);
     if (connection->wait == CONNECTION_BODY)
         until = MIN(until, body_deadline(connection));
     if (now_mono_ns < until)
@@ -414,15 +444,15 @@ void connection_tick(struct connection *connection, int64_t now_mono_ns)
 
 void connection_drain(struct connection *connection)
 {
-    connection->is_draining = true;
-    if (connection->protocol) {
-        bool was_pumping = hold(connection);
+    bool was_pumping = hold(connection);
 
-        connection->protocol->drain(connection);
-        let_go(connection, was_pumping);
-    } else {
+    connection->is_draining = true;
+    read_turn(connection); /* what the peer has sent by now is still answered */
+    if (!connection->protocol)
         connection_end(connection, false);
-    }
+    else if (!connection->is_closing)
+        connection->protocol->drain(connection);
+    let_go(connection, was_pumping);
 }
 
 /* --- birth and death --- */

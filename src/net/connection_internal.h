@@ -86,7 +86,7 @@ struct connection {
     bool is_broken;  /* neither reads nor writes any more */
     bool is_pumping; /* the bytes are being moved: whoever comes in between leaves it to that */
     int64_t write_until_mono_ns;
-    char peer[64];
+    char peer[EXCHANGE_PEER_BYTES];
     struct connection *previous, *next; /* of its loop */
 };
 

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #define EXCHANGE_MAX_ARENA (4 << 20)
 
@@ -84,7 +85,8 @@ struct exchange *exchange_new(struct connection *connection)
     exchange->request.method = HTTP_METHOD_OTHER;
     exchange->request.method_text = exchange->request.path = exchange->request.query = SLICE("");
     exchange->request.authority = exchange->request.body = SLICE("");
-    exchange->request.peer = slice_from(connection->peer);
+    memcpy(exchange->peer, connection->peer, sizeof(exchange->peer));
+    exchange->request.peer = slice_from(exchange->peer);
     exchange->request.received_ns = clock_now_ns();
     exchange->request.begun_mono_ns = clock_mono_ns();
     exchange->response.status = 0;
@@ -113,6 +115,20 @@ struct exchange *exchange_new(struct connection *connection)
     return exchange;
 }
 
+/* --- waiting for room (H1) --- */
+
+static void enter_starving(struct exchange *exchange)
+{
+    struct exchange **at = &exchange->loop->starving;
+
+    while (*at)
+        at = &(*at)->queue_next;
+    *at = exchange;
+    exchange->queue_next = NULL;
+    exchange->is_starving = true;
+    atomic_fetch_add(&exchange->loop->server->starving_bytes, exchange->reserved_bytes);
+}
+
 static void leave_starving(struct exchange *exchange)
 {
     for (struct exchange **at = &exchange->loop->starving; *at; at = &(*at)->queue_next)
@@ -121,6 +137,7 @@ static void leave_starving(struct exchange *exchange)
             break;
         }
     exchange->is_starving = false;
+    atomic_fetch_sub(&exchange->loop->server->starving_bytes, exchange->reserved_bytes);
 }
 
 static void leave_connection(struct exchange *exchange)
@@ -231,40 +248,72 @@ bool exchange_begin(struct exchange *exchange, int64_t body_bytes)
     return true;
 }
 
+/* Bodies whose length nobody told could hold all the room there is and each wait for the others. The one that holds most
+ * then goes on beyond the limit, which is so passed by one body at most on each loop. */
+static bool is_everybody_stuck(const struct exchange *exchange)
+{
+    const struct httpserver *server = exchange->loop->server;
+    uint64_t own = exchange->is_starving ? 0 : exchange->reserved_bytes;
+
+    if (atomic_load(&server->inflight_bytes) > atomic_load(&server->starving_bytes) + own)
+        return false;
+    for (const struct exchange *each = exchange->loop->starving; each; each = each->queue_next)
+        if (each->reserved_bytes > exchange->reserved_bytes)
+            return false;
+    return true;
+}
+
+static bool reserve(struct exchange *exchange, uint64_t bytes)
+{
+    struct httpserver *server = exchange->loop->server;
+
+    if (httpserver_reserve(server, bytes))
+        return true;
+    if (exchange->reserved_bytes == 0 || !is_everybody_stuck(exchange))
+        return false;
+    atomic_fetch_add(&server->inflight_bytes, bytes);
+    return true;
+}
+
 int exchange_reserve(struct exchange *exchange, size_t len)
 {
     if (len > exchange->max_body_bytes - MIN(exchange->reserved_bytes, exchange->max_body_bytes)) {
         fail_too_large(exchange);
         return -1;
     }
-    if (httpserver_reserve(exchange->loop->server, len)) {
+    /* Those who hold something go before those who wait, so that they come to their end and give it back. */
+    if ((exchange->reserved_bytes > 0 || !exchange->loop->starving) && reserve(exchange, len)) {
         exchange->reserved_bytes += len;
         return 1;
     }
-    if (!exchange->is_starving) {
-        struct exchange **at = &exchange->loop->starving;
-
-        while (*at)
-            at = &(*at)->queue_next;
-        *at = exchange;
-        exchange->queue_next = NULL;
-        exchange->is_starving = true;
-    }
+    if (!exchange->is_starving)
+        enter_starving(exchange);
     exchange->wanted_bytes = len;
     return 0;
 }
 
+static void feed(struct exchange *exchange)
+{
+    leave_starving(exchange);
+    exchange->reserved_bytes += exchange->wanted_bytes;
+    connection_resume(exchange);
+}
+
+/* The first that waits, or, past it, the first of those who hold something already. */
+static struct exchange *find_fed(struct loop *loop)
+{
+    for (struct exchange *each = loop->starving; each; each = each->queue_next)
+        if ((each == loop->starving || each->reserved_bytes > 0) && reserve(each, each->wanted_bytes))
+            return each;
+    return NULL;
+}
+
 void exchange_feed_starving(struct loop *loop)
 {
-    while (loop->starving) {
-        struct exchange *exchange = loop->starving;
+    struct exchange *exchange;
 
-        if (!httpserver_reserve(loop->server, exchange->wanted_bytes))
-            return;
-        exchange->reserved_bytes += exchange->wanted_bytes;
-        leave_starving(exchange);
-        connection_resume(exchange);
-    }
+    while ((exchange = find_fed(loop)))
+        feed(exchange);
 }
 
 static void refuse(struct exchange *exchange)

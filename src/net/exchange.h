@@ -17,6 +17,8 @@ struct connection;
 struct loop;
 struct route;
 
+#define EXCHANGE_PEER_BYTES 64
+
 struct request {
     enum http_version version;
     enum http_method method;
@@ -26,7 +28,7 @@ struct request {
     struct slice authority;
     struct http_headers headers;
     struct slice body; /* whole, transfer coding taken off, content coding not */
-    struct slice peer; /* "127.0.0.1:51234" */
+    struct slice peer; /* "127.0.0.1:51234"; its own copy */
     int64_t received_ns;
     int64_t begun_mono_ns;
 };
@@ -50,7 +52,8 @@ struct exchange {
     _Atomic bool is_gone; /* the peer will not read the answer; long handlers look now and then */
 
     /* Of connection and pool; not for handlers. */
-    struct connection *connection; /* NULL = it has ended */
+    char peer[EXCHANGE_PEER_BYTES]; /* the connection may end while a worker still runs */
+    struct connection *connection;  /* NULL = it has ended */
     struct loop *loop;
     int32_t stream; /* HTTP/2 */
     struct buffer body;

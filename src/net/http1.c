@@ -26,8 +26,8 @@ struct http1 {
     struct exchange *exchange;
     struct http1_framing framing;
     struct http1_chunks chunks;
-    uint64_t left; /* HTTP1_BODY, HTTP1_DROP */
-    size_t kept;   /* HTTP1_CHUNKS: bytes at the front of the input that wait for room */
+    uint64_t left;    /* HTTP1_BODY, HTTP1_DROP */
+    uint64_t granted; /* HTTP1_CHUNKS: bytes that were waited for and are reserved now, but not yet taken */
 };
 
 static struct http1 *state_of(struct connection *connection)
@@ -97,7 +97,7 @@ static void respond(struct connection *connection, struct exchange *exchange)
     exchange_free(exchange);
     http1->exchange = NULL;
     http1->scanned = 0;
-    http1->kept = 0;
+    http1->granted = 0;
     if (keeps_alive && has_rest) {
         http1->state = HTTP1_DROP;
         connection_wait_for(connection, CONNECTION_BODY);
@@ -123,19 +123,31 @@ static void respond_badly(struct connection *connection, struct exchange *exchan
 
 /* --- heads --- */
 
+/* Goes on with HTTP/2 behind the request at hand, whose answer is the first of it. False: its settings make no sense, and
+ * nothing has changed; an upgrade may be ignored. */
+static bool switch_to_http2(struct connection *connection, struct http1 *http1)
+{
+    struct exchange *exchange = http1->exchange;
+    size_t len = connection->out.len;
+
+    buffer_append_text(&connection->out,
+                       "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: h2c\r\n\r\n");
+    if (http2_open(connection, http1->framing.h2c_settings, exchange) < 0) {
+        buffer_truncate(&connection->out, len);
+        exchange->request.version = HTTP_1_1;
+        exchange->stream = 0;
+        return false;
+    }
+    memory_free(http1);
+    return true;
+}
+
 static void finish_request(struct connection *connection, struct http1 *http1)
 {
     struct exchange *exchange = http1->exchange;
 
-    if (http1->framing.wants_h2c) {
-        buffer_append_text(&connection->out,
-                           "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: h2c\r\n\r\n");
-        connection->state = NULL;
-        if (http2_open(connection, http1->framing.h2c_settings, exchange) < 0)
-            connection->is_broken = true;
-        memory_free(http1);
-        if (!connection->is_broken)
-            exchange_is_complete(exchange);
+    if (http1->framing.wants_h2c && !connection->is_draining && switch_to_http2(connection, http1)) {
+        exchange_is_complete(exchange);
         return;
     }
     http1->state = HTTP1_WORK;
@@ -292,6 +304,7 @@ static ptrdiff_t take_chunks(struct connection *connection, struct http1 *http1,
     while (rest.len > 0 && http1->chunks.state != CHUNK_DONE) {
         struct http1_chunks before = http1->chunks;
         struct slice rest_before = rest;
+        uint64_t new_bytes;
         int room;
 
         if (http1_chunks_take(&http1->chunks, &rest, &data, &err) < 0) {
@@ -300,7 +313,8 @@ static ptrdiff_t take_chunks(struct connection *connection, struct http1 *http1,
         }
         if (data.len == 0)
             continue;
-        room = exchange_reserve(exchange, data.len);
+        new_bytes = data.len - MIN(http1->granted, (uint64_t)data.len);
+        room = new_bytes > 0 ? exchange_reserve(exchange, (size_t)new_bytes) : 1;
         if (room < 0) {
             exchange->response.must_close = true;
             respond(connection, exchange);
@@ -308,10 +322,10 @@ static ptrdiff_t take_chunks(struct connection *connection, struct http1 *http1,
         }
         if (room == 0) { /* the same bytes come again when there is room, which is then ours already */
             http1->chunks = before;
-            http1->kept = data.len;
             connection_pause(connection);
             return (ptrdiff_t)(bytes.len - rest_before.len);
         }
+        http1->granted -= data.len - new_bytes;
         buffer_append_slice(&exchange->body, data);
         if (buffer_check(&exchange->body, &err) < 0)
             return fail_body(connection, http1, &err);
@@ -371,12 +385,8 @@ static void resume(struct connection *connection, struct exchange *exchange)
 {
     struct http1 *http1 = connection->state;
 
-    if (http1->state == HTTP1_CHUNKS && http1->kept > 0) {
-        /* Reserved once; taking the same bytes again would do so twice. */
-        exchange->reserved_bytes -= http1->kept;
-        httpserver_release(connection->loop->server, http1->kept);
-        http1->kept = 0;
-    }
+    if (http1->state == HTTP1_CHUNKS)
+        http1->granted += exchange->wanted_bytes;
     connection_wait_for(connection, CONNECTION_BODY);
     connection_continue(connection);
 }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define HTTPSERVER_BACKLOG     1024
+#define HTTPSERVER_CONNECTIONS 16384u
 #define HTTPSERVER_SPARE_FILES 512 /* open files that are left to the rest of the program */
 
 /* --- listening --- */
@@ -195,7 +196,8 @@ static void settle(void *context, struct exchange **exchanges, size_t n)
     options->settle(options->context, exchanges, n);
 }
 
-static uint32_t default_connections(void)
+/* How many connections the limit on open files allows, which is raised as far as it may be. */
+static uint32_t connections_allowed(void)
 {
     struct rlimit limit;
 
@@ -206,18 +208,24 @@ static uint32_t default_connections(void)
         setrlimit(RLIMIT_NOFILE, &limit);
     }
     return limit.rlim_cur > HTTPSERVER_SPARE_FILES + 64
-               ? (uint32_t)MIN((uint64_t)limit.rlim_cur - HTTPSERVER_SPARE_FILES, (uint64_t)16384)
+               ? (uint32_t)MIN((uint64_t)limit.rlim_cur - HTTPSERVER_SPARE_FILES, (uint64_t)UINT32_MAX)
                : 64;
 }
 
 static void fill_defaults(struct httpserver_options *options)
 {
     long n_processors = sysconf(_SC_NPROCESSORS_ONLN);
-    uint32_t most = default_connections();
+    uint32_t most = connections_allowed();
 
     if (!options->n_loops)
         options->n_loops = n_processors > 2 ? (uint32_t)MIN(n_processors / 2, 16) : 1;
-    options->max_connections = options->max_connections ? MIN(options->max_connections, most) : most;
+    if (!options->max_connections)
+        options->max_connections = MIN(most, HTTPSERVER_CONNECTIONS);
+    if (options->max_connections > most) {
+        log_warn("net", "%u connections are allowed, but the limit on open files leaves %u (ulimit -n)",
+                 options->max_connections, most);
+        options->max_connections = most;
+    }
     if (!options->max_body_bytes)
         options->max_body_bytes = 64 << 20;
     if (!options->max_inflight_bytes)
@@ -247,11 +255,10 @@ static int start(struct httpserver *server, struct error *err)
     server->loops = memory_alloc_zero(server->options.n_loops * sizeof(*server->loops), err);
     if (!server->loops)
         return -1;
-    for (uint32_t i = 0; i < server->options.n_loops; i++) {
-        server->n_loops++;
+    server->n_loops = server->options.n_loops; /* loops look at one another as soon as they run */
+    for (uint32_t i = 0; i < server->n_loops; i++)
         if (loop_start(&server->loops[i], server, i, err) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -313,9 +320,11 @@ void httpserver_free(struct httpserver *server)
 {
     if (!server)
         return;
-    pool_free(server->pool); /* its last exchanges go to the loops, which are there still */
+    /* The pool's last exchanges go to the loops, which may still come to it with more until they have stopped. */
+    pool_stop(server->pool);
     for (uint32_t i = 0; i < server->n_loops; i++)
         loop_stop(&server->loops[i]);
+    pool_free(server->pool);
     close_listeners(server);
     memory_free(server->loops);
     memory_free(server);

@@ -20,7 +20,7 @@ struct httpserver_options {
     struct pool_options pool;  /* done and context are the server's own; settle is called with `context` above */
     void (*settle)(void *context, struct exchange **exchanges, size_t n);
     uint32_t n_loops;            /* 0 = one for every two processors */
-    uint32_t max_connections;    /* 0 = 16,384, or what the limit on open files allows */
+    uint32_t max_connections;    /* 0 = 16,384; no more than the limit on open files allows */
     uint64_t max_body_bytes;     /* 0 = 64 MiB */
     uint64_t max_inflight_bytes; /* 0 = twice max_body_bytes */
     int64_t head_timeout_ns;     /* for a whole head; 0 = 10 s */

@@ -60,6 +60,7 @@ struct httpserver {
     size_t n_listen;
     uint32_t n_workers;
     _Atomic uint64_t inflight_bytes;
+    _Atomic uint64_t starving_bytes; /* of those: held by exchanges that wait for more */
     _Atomic uint64_t n_accepted, n_requests, n_timeouts, n_bad_requests;
 };
 

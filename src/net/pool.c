@@ -339,7 +339,7 @@ int pool_new(const struct pool_options *options, struct pool **ret_pool, struct 
     return 0;
 }
 
-void pool_free(struct pool *pool)
+void pool_stop(struct pool *pool)
 {
     if (!pool)
         return;
@@ -351,6 +351,13 @@ void pool_free(struct pool *pool)
     for (uint32_t i = 0; pool->workers && i < pool->n_workers; i++)
         thread_stop(&pool->workers[i].thread);
     thread_stop(&pool->overflow);
+}
+
+void pool_free(struct pool *pool)
+{
+    if (!pool)
+        return;
+    pool_stop(pool);
     lock_condition_done(&pool->overflow_work);
     lock_condition_done(&pool->work);
     lock_mutex_done(&pool->lock);

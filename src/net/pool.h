@@ -27,7 +27,9 @@ struct pool_options {
 
 struct pool;
 MUST_CHECK int pool_new(const struct pool_options *options, struct pool **ret_pool, struct error *err);
-/* Runs what still waits, ends the threads and frees everything. Accepts NULL. */
+/* Takes nothing more, runs what still waits and ends the threads. What comes later is refused. Accepts NULL. */
+void pool_stop(struct pool *pool);
+/* Stops it if nobody has yet, and frees everything. Accepts NULL. */
 void pool_free(struct pool *pool);
 
 /* Takes an exchange whose route is not NULL. False: there is no room for it, and it is still the caller's. Thread: any. */

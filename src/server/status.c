@@ -4,10 +4,23 @@
 #include "base/version.h"
 #include "server/server_internal.h"
 
+/* A request may come while the server is still being put together. False: it is answered. */
+static bool is_started(struct exchange *exchange)
+{
+    const struct server *server = exchange->context;
+
+    if (atomic_load(&server->is_ready))
+        return true;
+    exchange_fail_with(exchange, 503, "the server is starting; try again in a moment");
+    return false;
+}
+
 void status_metrics(struct exchange *exchange)
 {
     struct buffer out;
 
+    if (!is_started(exchange))
+        return;
     buffer_init(&out, 0);
     servermetrics_refresh(exchange->context);
     metrics_write(&out);
@@ -48,13 +61,16 @@ static void put_time(struct json *json, const char *key, int64_t time_ns)
 static void put_listeners(struct json *json, const struct server *server)
 {
     json_key(json, "listeners");
-    json_object_begin(json);
+    json_array_begin(json);
     for (size_t i = 0; i < server->options.n_listeners; i++) {
         struct address address = server_address(server, i);
 
-        put_text(json, server->options.listeners[i].name, address_format(&address).text);
+        json_object_begin(json);
+        put_text(json, "name", server->options.listeners[i].name);
+        put_text(json, "address", address_format(&address).text);
+        json_object_end(json);
     }
-    json_object_end(json);
+    json_array_end(json);
 }
 
 static void put_queues(struct json *json, struct server *server)
@@ -118,13 +134,15 @@ void status_all(struct exchange *exchange)
     struct json json;
     struct error err;
 
+    if (!is_started(exchange))
+        return;
     buffer_init(&out, 0);
     json_init(&json, &out, JSON_INDENTED);
     json_object_begin(&json);
     put_text(&json, "version", version_text());
     put_time(&json, "started", server->started_ns);
     json_key(&json, "ready");
-    json_bool(&json, atomic_load(&server->is_ready) && store_ready(server->store, &err) == 0);
+    json_bool(&json, !atomic_load(&server->is_draining) && store_ready(server->store, &err) == 0);
     put_listeners(&json, server);
     put_queues(&json, server);
     json_key(&json, "sources");
