@@ -47,7 +47,7 @@ static int read_yaml(struct arena *arena, struct slice yaml, struct fuzz_values 
 
     if (options_new(arena, ret_options, &err) < 0 || options_bind(*ret_options, &group, values, &err) < 0)
         return -1;
-    if (config_parse(yaml, "fuzz.yaml", arena, &config, &err) < 0 ||
+    if (config_parse(yaml, "fuzz.yaml", NULL, arena, &config, &err) < 0 ||
         options_apply_entries(*ret_options, "fuzz.yaml", config.entries, config.n, &err) < 0) {
         ASSERT(err.code == ERR_INVALID || err.code == ERR_LIMIT);
         return -1;

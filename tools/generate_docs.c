@@ -11,6 +11,7 @@
 #include "cli/manual.h"
 #include "cli/reference.h"
 #include "intake/intakemetrics.h"
+#include "scrape/scrapemetrics.h"
 #include "server/server.h"
 #include "store/storemetrics.h"
 
@@ -103,6 +104,7 @@ int main(int argc, char **argv)
     struct metrics *server = NULL;
     struct intakemetrics intake;
     struct storemetrics store;
+    struct scrapemetrics scrape;
     struct error err;
     int result;
 
@@ -114,10 +116,12 @@ int main(int argc, char **argv)
     buffer_init(&generator.page, 0);
     storemetrics_init(&store); /* so that the page of metrics has them */
     intakemetrics_init(&intake);
+    scrapemetrics_init(&scrape);
     result = server_register_metrics(&server, &err);
     if (result == 0)
         result = generate(&generator, &err);
     metrics_unregister(server);
+    scrapemetrics_done(&scrape);
     intakemetrics_done(&intake);
     storemetrics_done(&store);
     if (result < 0)

@@ -6,6 +6,7 @@
 #include "base/notify.h"
 #include "cli/commands.h"
 #include "cli/storage.h"
+#include "scrape/scrapeconfig.h"
 #include "server/server.h"
 
 #include <signal.h>
@@ -234,8 +235,8 @@ static void tell_manager(const char *lines)
         log_warn("server", "the service manager could not be told: %s", err.text);
 }
 
-/* Takes what can be taken; the rest is told. */
-static void apply_changes(const struct command_reread *reread, struct server *server)
+/* Takes what can be taken; the rest is told. The configuration of scraping is taken over. */
+static void apply_changes(const struct command_reread *reread, struct scrapeconfig *scrape, struct server *server)
 {
     const struct server_config *config = reread->config;
 
@@ -250,11 +251,18 @@ static void apply_changes(const struct command_reread *reread, struct server *se
     }
     log_set_level(reread->log_level);
     server_set_access_log(server, config->has_access_log);
+    server_set_scrape(server, scrape);
+}
+
+static int read_scrape(const struct config *file, struct scrapeconfig **ret_config, struct error *err)
+{
+    return scrapeconfig_new(config_section(file, SCRAPECONFIG_SECTION), ret_config, err);
 }
 
 static void reload(const struct command_context *context, struct server *server)
 {
     struct command_reread reread;
+    struct scrapeconfig *scrape;
     struct error err;
 
     if (notify_reloading(&err) < 0)
@@ -264,9 +272,13 @@ static void reload(const struct command_context *context, struct server *server)
     if (command_reread(context, &reread, &err) < 0) {
         log_error("server", "the configuration cannot be used, so the old settings stay: %s", err.text);
     } else {
-        apply_changes(&reread, server);
+        if (read_scrape(&reread.file, &scrape, &err) < 0) {
+            log_error("server", "the configuration cannot be used, so the old settings stay: %s", err.text);
+        } else {
+            apply_changes(&reread, scrape, server);
+            log_info("server", "the configuration was read again");
+        }
         arena_done(&reread.arena);
-        log_info("server", "the configuration was read again");
     }
     tell_manager("READY=1");
 }
@@ -300,10 +312,14 @@ static int run(struct command_context *context, struct error *err)
         return -1;
     if (config->log_file && log_open_file(config->log_file, err) < 0)
         return -1;
+    if (read_scrape(context->file, &options.scrape, err) < 0)
+        return -1;
     block_signals(&signals);
     warn_of_strangers(&options);
-    if (server_start(&options, &server, err) < 0)
+    if (server_start(&options, &server, err) < 0) {
+        scrapeconfig_free(options.scrape);
         return -1;
+    }
     result = tell_ports(context, server, &options, err);
     if (result == 0) {
         log_info("server", "ready: profiles are kept in '%s'", config->store.data_dir);

@@ -9,10 +9,8 @@
 #include "cli/help.h"
 #include "cli/table.h"
 
-#include "config/config.h"
-#include <stdarg.h>
-
 #include <errno.h>
+#include <stdarg.h>
 #include <unistd.h>
 
 /* The values of command_globals. */
@@ -115,6 +113,7 @@ struct command_run {
     void *config;
     struct command_settings settings;
     struct options *options;
+    struct config file;
     struct arena arena;
 };
 
@@ -242,18 +241,18 @@ static void warn_of_stray_variables(const struct command_run *run)
     }
 }
 
+const char *const command_sections[] = { "scrape_configs", NULL };
+
 static int read_surroundings(struct command_run *run, struct error *err)
 {
-    struct config config;
-
     if (know_all_commands(run, err) < 0 || options_apply_environment(run->options, run->world->environment, err) < 0)
         return -1;
     warn_of_stray_variables(run);
     if (!run->settings.config)
         return 0;
-    if (config_read(run->settings.config, &run->arena, &config, err) < 0)
+    if (config_read(run->settings.config, command_sections, &run->arena, &run->file, err) < 0)
         return -1;
-    return options_apply_entries(run->options, run->settings.config, config.entries, config.n, err);
+    return options_apply_entries(run->options, run->settings.config, run->file.entries, run->file.n, err);
 }
 
 /* Arguments that are missing or too many. */
@@ -303,6 +302,7 @@ int command_reread(const struct command_context *context, struct command_reread 
     }
     *ret_reread = (struct command_reread){ .config = run.config,
                                            .options = run.options,
+                                           .file = run.file,
                                            .log_level = run.settings.log_level,
                                            .changes = changes,
                                            .arena = run.arena };
@@ -318,6 +318,7 @@ static int run_command(struct command_run *run, int argc, const char *const *arg
         .config = run->config,
         .arguments = options_positionals(run->options),
         .options = run->options,
+        .file = &run->file,
         .arena = &run->arena,
         .out = run->world->out,
         .argc = argc,

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "config/config.h"
 
 #include <stdio.h>
 
@@ -73,6 +74,7 @@ struct command_context {
     const void *config;            /* the struct that command->options fill */
     struct option_list arguments;  /* positional; their number has been checked */
     const struct options *options; /* to ask where a value came from */
+    const struct config *file;     /* what the configuration file holds; nothing where there is none */
     struct arena *arena;           /* lives as long as the run */
     FILE *out;                     /* for results */
     int argc;                      /* the whole command line, for command_reread */
@@ -81,6 +83,10 @@ struct command_context {
     enum log_format log_format; /* how warnings look */
     int exit_status;            /* 0; a command that gives a verdict (a check that did not pass) sets another */
 };
+
+/* The keys of a configuration file that are no options but sections (config/config.h), up to a NULL. Commands that have
+ * no use for one leave it alone, so that all can share a file. */
+extern const char *const command_sections[];
 
 /* Runs `argv` (argv[0] is the program's own name) against `set`: finds the command, reads its options, runs it, reports
  * its error on world->messages. Returns the exit status. */
@@ -100,6 +106,7 @@ void command_tell_error(const struct command_context *context, const struct erro
 struct command_reread {
     const void *config;            /* as command_context has it */
     const struct options *options; /* likewise */
+    struct config file;            /* likewise */
     enum log_level log_level;
     struct option_changes changes; /* against what the context has */
     struct arena arena;            /* owns it all; arena_done ends it */

@@ -118,7 +118,9 @@ TEST(command_leaves_keys_of_other_commands_alone)
     struct error err;
 
     snprintf(path, sizeof(path), "%s/sample.yaml", test_directory());
-    CHECK_OK(fs_write_file(path, SLICE("lines: 7\nsort: nonsense here\nfocus: main\n"), &err), &err);
+    CHECK_OK(fs_write_file(path, SLICE("lines: 7\nsort: nonsense here\nfocus: main\nscrape_configs:\n- job_name: a\n"),
+                           &err),
+             &err);
     RUN("tree", "a", "verdict", "--config", path); /* tree has no lines and no sort */
     CHECK_TEXT(ran.messages, "sample: 'a' is damaged?[31m\n");
     RUN("--print-config", "--config", path);

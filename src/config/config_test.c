@@ -19,7 +19,7 @@ static int parse(struct slice yaml, struct config *ret_config, struct error *err
 {
     arena_done(&arena);
     arena_init(&arena, 16 << 20);
-    return config_parse(yaml, "hearth.yaml", &arena, ret_config, err);
+    return config_parse(yaml, "hearth.yaml", NULL, &arena, ret_config, err);
 }
 
 static struct config parsed(const char *yaml)
@@ -262,14 +262,14 @@ TEST(config_reads_a_file_through_the_file_system)
 
     snprintf(path, sizeof(path), "%s/a.yaml", test_directory());
     CHECK_OK(fs_write_file(path, SLICE("a: 1\n"), &err), &err);
-    CHECK_OK(config_read(path, &arena, &config, &err), &err);
+    CHECK_OK(config_read(path, NULL, &arena, &config, &err), &err);
     check_entry(&config.entries[0], "a", "1", 1);
     fs_fail_at(2, EIO);
-    CHECK_ERROR(config_read(path, &arena, &config, &err), &err, ERR_IO);
+    CHECK_ERROR(config_read(path, NULL, &arena, &config, &err), &err, ERR_IO);
     fs_fail_at(0, 0);
     CHECK_HAS(err.text, "configuration file");
     CHECK_HAS(err.text, "a.yaml");
-    CHECK_ERROR(config_read("/nowhere/b.yaml", &arena, &config, &err), &err, ERR_NOT_FOUND);
+    CHECK_ERROR(config_read("/nowhere/b.yaml", NULL, &arena, &config, &err), &err, ERR_NOT_FOUND);
     CHECK_HAS(err.text, "/nowhere/b.yaml");
 }
 

@@ -201,8 +201,9 @@ static struct slice never_null(struct slice text)
     return text.ptr ? text : SLICE("");
 }
 
-int pattern_test(const struct pattern *pattern, struct pattern_scratch *scratch, struct slice subject,
-                 bool *ret_matches, struct error *err)
+/* `ret_n_groups` is one more than the highest group that took part, 0 if there were more than fit, or -1: no match. */
+static int match(const struct pattern *pattern, struct pattern_scratch *scratch, struct slice subject,
+                 int *ret_n_groups, struct error *err)
 {
     PCRE2_SPTR text = (PCRE2_SPTR)never_null(subject).ptr;
     int code;
@@ -213,7 +214,18 @@ int pattern_test(const struct pattern *pattern, struct pattern_scratch *scratch,
         code = pcre2_match(pattern->code, text, subject.len, 0, PCRE2_NO_JIT, scratch->data, scratch->context);
     if (code < 0 && code != PCRE2_ERROR_NOMATCH)
         return match_error(pattern, subject, code, err);
-    *ret_matches = code >= 0;
+    *ret_n_groups = code == PCRE2_ERROR_NOMATCH ? -1 : code;
+    return 0;
+}
+
+int pattern_test(const struct pattern *pattern, struct pattern_scratch *scratch, struct slice subject,
+                 bool *ret_matches, struct error *err)
+{
+    int n_groups;
+
+    if (match(pattern, scratch, subject, &n_groups, err) < 0)
+        return -1;
+    *ret_matches = n_groups >= 0;
     return 0;
 }
 
@@ -251,4 +263,89 @@ int pattern_replace(const struct pattern *pattern, struct pattern_scratch *scrat
         *ret_n = (uint32_t)n;
         return 0;
     }
+}
+
+static bool is_group_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The name of the group at the front of `text`, which begins behind a dollar; `ret_len` is what it takes, braces too.
+ * Empty when there is none. */
+static struct slice group_name(struct slice text, size_t *ret_len)
+{
+    size_t brace = text.len > 0 && text.ptr[0] == '{', end = brace;
+
+    while (end < text.len && is_group_letter(text.ptr[end]))
+        end++;
+    if (end == brace || (brace && (end == text.len || text.ptr[end] != '}')))
+        return slice_of(NULL, 0);
+    *ret_len = end + brace;
+    return slice_sub(text, brace, end - brace);
+}
+
+/* The number of a group, or 0 with `false` when the pattern has no such group. */
+static bool group_number(const struct pattern *pattern, struct slice name, uint32_t *ret_number)
+{
+    char terminated[33]; /* PCRE2 allows names of 32 */
+    uint64_t number;
+    int found;
+
+    if (slice_to_u64(name, &number)) {
+        *ret_number = (uint32_t)MIN(number, (uint64_t)UINT32_MAX);
+        return number < GROUPS_MAX;
+    }
+    if (name.len >= sizeof(terminated))
+        return false;
+    memcpy(terminated, name.ptr, name.len);
+    terminated[name.len] = '\0';
+    found = pcre2_substring_number_from_name(pattern->code, (PCRE2_SPTR)terminated);
+    *ret_number = (uint32_t)MAX(found, 0);
+    return found > 0 && found < GROUPS_MAX;
+}
+
+/* Appends what the group of that name took; `n_groups` took part in the match. */
+static void append_group(const struct pattern *pattern, const struct pattern_scratch *scratch, struct slice subject,
+                         struct slice name, uint32_t n_groups, struct buffer *out)
+{
+    const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(scratch->data);
+    uint32_t number;
+
+    if (group_number(pattern, name, &number) && number < n_groups && offsets[2 * number] != PCRE2_UNSET &&
+        offsets[2 * number] <= offsets[2 * number + 1])
+        buffer_append_slice(out,
+                            slice_sub(subject, offsets[2 * number], offsets[2 * number + 1] - offsets[2 * number]));
+}
+
+static void expand(const struct pattern *pattern, const struct pattern_scratch *scratch, struct slice subject,
+                   struct slice text, uint32_t n_groups, struct buffer *out)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        struct slice rest = slice_sub(text, i + 1, text.len), name;
+        size_t taken = 0;
+
+        name = text.ptr[i] == '$' ? group_name(rest, &taken) : slice_of(NULL, 0);
+        if (name.len > 0) {
+            append_group(pattern, scratch, subject, name, n_groups, out);
+            i += taken;
+            continue;
+        }
+        buffer_append_byte(out, text.ptr[i]);
+        i += text.ptr[i] == '$' && rest.len > 0 && rest.ptr[0] == '$'; /* $$ */
+    }
+}
+
+int pattern_expand(const struct pattern *pattern, struct pattern_scratch *scratch, struct slice subject,
+                   struct slice text, struct buffer *out, bool *ret_matches, struct error *err)
+{
+    int n_groups;
+
+    if (match(pattern, scratch, subject, &n_groups, err) < 0)
+        return -1;
+    if (n_groups >= 0)
+        expand(pattern, scratch, subject, text, n_groups ? (uint32_t)n_groups : GROUPS_MAX, out);
+    if (buffer_check(out, err) < 0)
+        return -1;
+    *ret_matches = n_groups >= 0;
+    return 0;
 }

@@ -42,3 +42,10 @@ MUST_CHECK int pattern_test(const struct pattern *pattern, struct pattern_scratc
  * took no part is empty. Errors: ERR_INVALID for a bad replacement, ERR_LIMIT, ERR_MEMORY. */
 MUST_CHECK int pattern_replace(const struct pattern *pattern, struct pattern_scratch *scratch, struct slice subject,
                                struct slice replacement, struct buffer *out, uint32_t *ret_n, struct error *err);
+
+/* Matches as pattern_test does and, where it matches, appends `text` with its groups put in: $1, ${1}, $name or ${name},
+ * and $$ for a dollar. As in Go, a name without braces is the longest run of letters, digits and '_', so "$1x" is the
+ * group "1x"; a group that is not there or took no part is empty; any other dollar is itself. Errors: those of
+ * pattern_test, and those of `out`. */
+MUST_CHECK int pattern_expand(const struct pattern *pattern, struct pattern_scratch *scratch, struct slice subject,
+                              struct slice text, struct buffer *out, bool *ret_matches, struct error *err);

@@ -214,3 +214,32 @@ TEST(pattern_survives_any_failing_allocation)
 {
     test_each_allocation_failing(use_pattern, NULL);
 }
+
+static void check_expanded(const char *pattern_text, const char *subject, const char *text, const char *wanted)
+{
+    AUTO(pattern_scratch_freep) struct pattern_scratch *scratch = NULL;
+    AUTO(pattern_freep) struct pattern *pattern = NULL;
+    AUTO(buffer_done) struct buffer out;
+    struct error err;
+    bool matches;
+
+    buffer_init(&out, 0);
+    CHECK_OK(pattern_scratch_new(&scratch, &err), &err);
+    CHECK_OK(pattern_new(slice_from(pattern_text), PATTERN_WHOLE, &pattern, &err), &err);
+    CHECK_OK(pattern_expand(pattern, scratch, slice_from(subject), slice_from(text), &out, &matches, &err), &err);
+    CHECK_EQ(matches, wanted != NULL);
+    CHECK_TEXT(buffer_slice(&out), wanted ? wanted : "");
+}
+
+TEST(pattern_expands_groups_as_go_does)
+{
+    check_expanded("(.*):(.*)", "host:80", "$2 at $1, ${1}s", "80 at host, hosts");
+    check_expanded("(.*):(.*)", "host:80", "$1s|$3|${x}", "||");
+    check_expanded("(?P<name>.*):.*", "host:80", "$name ${name}2 $0", "host host2 host:80");
+    check_expanded("(a)|(b)", "a", "$1$2", "a");
+    check_expanded("(a)|(b)", "b", "$1$2", "b");
+    check_expanded(".*", "x", "$ $$1 ${ ${1 $-", "$ $1 ${ ${1 $-");
+    check_expanded(".*", "x", "$99 $4294967297 $abcdefghijklmnopqrstuvwxyzabcdefghijkl", "  ");
+    check_expanded("", "", "is empty", "is empty");
+    check_expanded("a", "ab", "$0", NULL);
+}

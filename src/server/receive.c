@@ -370,6 +370,16 @@ void receive_otlp(struct exchange *exchange)
     receive(exchange, &otlp);
 }
 
+int receive_scraped(void *context, const struct upload *upload, struct error *err)
+{
+    struct server *server = context;
+    struct intake_receipt receipt;
+
+    if (intake_take(server->workers[server->n_workers + 1], upload, &receipt, err) == 0)
+        return 0;
+    return (err->code == ERR_BUSY || err->code == ERR_IO) && put_aside(server, upload) ? 0 : -1;
+}
+
 /* --- when there is more than can be taken --- */
 
 /* Whose upload it is, as far as that can be told without looking into it. */

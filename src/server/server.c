@@ -36,10 +36,10 @@ static int make_workers(struct server *server, struct error *err)
     server->n_workers = server->options.n_workers ? server->options.n_workers : default_workers();
     if (intake_new(&options, &server->intake, err) < 0)
         return -1;
-    server->workers = memory_alloc_zero((server->n_workers + 1) * sizeof(struct intake_worker *), err);
+    server->workers = memory_alloc_zero((server->n_workers + 2) * sizeof(struct intake_worker *), err);
     if (!server->workers)
         return -1;
-    for (uint32_t i = 0; i <= server->n_workers; i++)
+    for (uint32_t i = 0; i < server->n_workers + 2; i++)
         if (intake_worker_new(server->intake, &server->workers[i], err) < 0)
             return -1;
     return 0;
@@ -70,12 +70,32 @@ static int listen_all(struct server *server, struct error *err)
     return httpserver_start(&http, &server->http, err);
 }
 
+/* Also without anything to scrape: there may be later. */
+static int start_scraping(struct server *server, struct error *err)
+{
+    struct scrape_options options = { .take = receive_scraped,
+                                      .context = server,
+                                      .tenant = SLICE(STORE_TENANT_DEFAULT),
+                                      .max_body_bytes = server->options.max_body_bytes };
+    struct scrapeconfig *config = server->options.scrape;
+
+    if (!config && scrapeconfig_new(NULL, &config, err) < 0)
+        return -1;
+    if (scrape_start(&options, config, &server->scrape, err) == 0)
+        return 0;
+    if (config != server->options.scrape)
+        scrapeconfig_free(config);
+    return -1;
+}
+
 static int start(struct server *server, struct error *err)
 {
     if (server_register_metrics(&server->metrics, err) < 0 || open_store(server, err) < 0 ||
         make_workers(server, err) < 0 || listen_all(server, err) < 0)
         return -1;
-    return thread_start(&server->drainer, "drainer", drain_run, server, err);
+    if (thread_start(&server->drainer, "drainer", drain_run, server, err) < 0)
+        return -1;
+    return start_scraping(server, err);
 }
 
 int server_start(const struct server_options *options, struct server **ret_server, struct error *err)
@@ -103,11 +123,12 @@ void server_stop(struct server *server, int64_t timeout_ns)
     if (!server)
         return;
     atomic_store(&server->is_draining, true);
+    scrape_stop(server->scrape);
     if (server->http)
         httpserver_drain(server->http, timeout_ns);
     thread_stop(&server->drainer);
     httpserver_free(server->http);
-    for (uint32_t i = 0; server->workers && i <= server->n_workers; i++)
+    for (uint32_t i = 0; server->workers && i < server->n_workers + 2; i++)
         intake_worker_free(server->workers[i]);
     memory_free(server->workers);
     intake_free(server->intake);
@@ -125,4 +146,14 @@ struct address server_address(const struct server *server, size_t listener)
 void server_set_access_log(struct server *server, bool is_on)
 {
     atomic_store(&server->has_access_log, is_on);
+}
+
+void server_set_scrape(struct server *server, struct scrapeconfig *config)
+{
+    struct error err;
+
+    if (config || scrapeconfig_new(NULL, &config, &err) == 0)
+        scrape_apply(server->scrape, config);
+    else
+        log_error("server", "scraping goes on as before: %s", err.text);
 }

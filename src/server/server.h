@@ -11,6 +11,7 @@
 #include "base/address.h"
 #include "base/metrics.h"
 #include "net/route.h"
+#include "scrape/scrapeconfig.h"
 #include "store/store.h"
 
 #define SERVER_MAX_LISTENERS 16
@@ -33,6 +34,7 @@ struct server_options {
     int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns; /* 0 = chosen by net/ */
     const char *cors_origin;                                   /* NULL = pages of other origins may not ask */
     bool has_access_log;
+    struct scrapeconfig *scrape; /* what to scrape; taken by a start that succeeds. NULL = nothing */
 };
 
 struct server;
@@ -45,6 +47,8 @@ void server_stop(struct server *server, int64_t timeout_ns);
 struct address server_address(const struct server *server, size_t listener);
 /* Can be changed while it runs. Thread: any. */
 void server_set_access_log(struct server *server, bool is_on);
+/* Scrapes by another configuration, which it takes; NULL = nothing any more. */
+void server_set_scrape(struct server *server, struct scrapeconfig *config);
 
 /* Shows the server's own metrics; for the reference pages, too. */
 MUST_CHECK int server_register_metrics(struct metrics **ret_metrics, struct error *err);

@@ -8,18 +8,20 @@
 #include "intake/spill.h"
 #include "intake/thinning.h"
 #include "net/httpserver.h"
+#include "scrape/scrape.h"
 #include "server/server.h"
 
 struct server {
     struct server_options options;
     struct store *store;
     struct intake *intake;
-    struct intake_worker **workers; /* [n_workers + 1]; the last is the drainer's */
+    struct intake_worker **workers; /* [n_workers + 2]; the last two are the drainer's and the scraper's */
     uint32_t n_workers;
     struct spill *spill;
     struct thinning thinning; /* of the overflow thread */
     struct httpserver *http;
     struct thread drainer;
+    struct scrape *scrape;
     struct metrics *metrics;
     int64_t started_ns, started_mono_ns;
     _Atomic bool is_ready, is_draining, has_access_log;
@@ -40,6 +42,9 @@ void receive_admit_otlp(struct exchange *exchange);
 uint64_t receive_lane(const struct exchange *exchange);
 /* Makes what overflow handlers put into the spill file durable, or takes their answers back. */
 void receive_settle(void *context, struct exchange **exchanges, size_t n);
+
+/* Takes what a target of scraping answered. */
+MUST_CHECK int receive_scraped(void *context, const struct upload *upload, struct error *err);
 
 /* The thread that takes uploads out of the spill file (drain.c). */
 void drain_run(struct thread *thread, void *context);

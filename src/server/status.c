@@ -127,6 +127,49 @@ static int put_source(void *context, const struct source_row *row, struct error 
     return 0;
 }
 
+static int put_target(void *context, const struct scrape_row *row, struct error *err UNUSED)
+{
+    struct json *json = context;
+
+    json_object_begin(json);
+    put_slice(json, "job", row->job);
+    put_slice(json, "kind", row->kind);
+    put_slice(json, "instance", row->instance);
+    put_slice(json, "url", row->url);
+    put_text(json, "result", scrape_result_name(row->result));
+    put_time(json, "last_scrape", row->last_ns);
+    put_time(json, "last_success", row->last_ok_ns);
+    json_key(json, "seconds");
+    json_double(json, (double)row->duration_ns / 1e9);
+    put_uint(json, "bytes", row->body_bytes);
+    put_uint(json, "scrapes", row->n_scrapes);
+    put_uint(json, "failures", row->n_failures);
+    put_uint(json, "failures_in_row", row->n_failures_in_row);
+    put_text(json, "last_error", row->last_error);
+    json_object_end(json);
+    return 0;
+}
+
+static int put_targets(struct json *json, struct server *server, struct error *err)
+{
+    json_key(json, "scrape");
+    json_array_begin(json);
+    if (scrape_each(server->scrape, put_target, json, err) < 0)
+        return -1;
+    json_array_end(json);
+    return 0;
+}
+
+static int put_sources(struct json *json, struct server *server, struct error *err)
+{
+    json_key(json, "sources");
+    json_array_begin(json);
+    if (sources_each(intake_sources(server->intake), put_source, json, err) < 0)
+        return -1;
+    json_array_end(json);
+    return 0;
+}
+
 void status_all(struct exchange *exchange)
 {
     struct server *server = exchange->context;
@@ -145,14 +188,11 @@ void status_all(struct exchange *exchange)
     json_bool(&json, !atomic_load(&server->is_draining) && store_ready(server->store, &err) == 0);
     put_listeners(&json, server);
     put_queues(&json, server);
-    json_key(&json, "sources");
-    json_array_begin(&json);
-    if (sources_each(intake_sources(server->intake), put_source, &json, &err) < 0) {
+    if (put_sources(&json, server, &err) < 0 || put_targets(&json, server, &err) < 0) {
         exchange_fail(exchange, &err);
         buffer_done(&out);
         return;
     }
-    json_array_end(&json);
     json_object_end(&json);
     json_done(&json);
     exchange_answer(exchange, 200, "application/json", buffer_slice(&out));
