@@ -30,7 +30,8 @@ install_node_sender() {
 }
 
 start_server() {
-    "$hearth" server --data-dir "$work/store" --listen 127.0.0.1:0 --listen-otlp-grpc 127.0.0.1:0 --listen-otlp-http 127.0.0.1:0 \
+    printf 'access-log: false\n' >"$work/server.yaml"
+    "$hearth" server --config "$work/server.yaml" --data-dir "$work/store" --listen 127.0.0.1:0 --listen-otlp-grpc 127.0.0.1:0 --listen-otlp-http 127.0.0.1:0 \
         --ports-file "$work/ports" >"$work/server.out" 2>"$work/server.err" &
     server=$!
     trap 'kill $server 2>/dev/null; rm -rf "$work"' EXIT
@@ -68,6 +69,25 @@ pids=
 [ $has_go = 0 ] || { "$senders/gosender" "$url" $seconds ignored >"$work/gosender.log" 2>&1 & pids="$pids $!"; }
 [ $has_python = 0 ] || { "$senders/python/bin/python" "$here/senders/pysender.py" "$url" $seconds >"$work/pysender.log" 2>&1 & pids="$pids $!"; }
 [ $has_node = 0 ] || { NODE_PATH=$senders/node/node_modules node "$here/senders/nodesender.js" "$url" $seconds >"$work/nodesender.log" 2>&1 & pids="$pids $!"; }
+if [ $has_go = 1 ]; then # scraped from now on, and one that is not there
+    "$senders/gotarget" $((seconds + 4)) >"$work/target" 2>&1 &
+    target=$!
+    while [ ! -s "$work/target" ] && kill -0 $target; do sleep 0.1; done
+    cat >"$work/server.yaml" <<EOF
+scrape_configs:
+  - job_name: go-target
+    scrape_interval: 4s
+    profiling_config: {pprof_config: {godeltaprof_memory: {enabled: true}, memory: {enabled: false}}}
+    static_configs:
+      - targets: ["$(cat "$work/target")"]
+        labels: {region: eu-4}
+  - job_name: gone
+    scrape_interval: 4s
+    static_configs: [{targets: ["127.0.0.1:1"]}]
+EOF
+    kill -HUP $server
+    pids="$pids $target"
+fi
 for pid in $pids; do wait "$pid"; done
 
 if [ $has_go = 1 ]; then
@@ -146,6 +166,26 @@ if [ $has_node = 1 ]; then
     out_has hotCompute
     top 'memory:inuse_space:bytes:inuse_space:bytes{service_name="node-sender"}'
     out_has turn
+fi
+
+if [ $has_go = 1 ]; then
+    t "a Go program is scraped: CPU, heap by godeltaprof, locks, goroutines"
+    top 'process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name="go-target", region="eu-4"}'
+    status_is 0
+    out_has main.spinForTarget
+    top go-target.alloc_space
+    out_has main.allocateForTarget
+    top go-target.inuse_space
+    out_has main.allocateForTarget
+    top go-target.mutex_count
+    out_has main.lockForTarget
+    top go-target.goroutine
+    out_has main.lockForTarget
+
+    t "the health of targets is told"
+    run curl -s "$url/api/v1/status"
+    same "$(json 'sorted({(t["job"], t["result"]) for t in d["scrape"] if t["job"] == "gone"})')" "[('gone', 'unreachable')]"
+    same "$(json 'all(t["scrapes"] > 0 and t["url"] for t in d["scrape"] if t["job"] == "go-target")')" True
 fi
 
 t "every profile that came is accounted for"

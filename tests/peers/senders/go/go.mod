@@ -4,13 +4,13 @@ go 1.25.0
 
 require (
 	github.com/grafana/pyroscope-go v1.4.3
+	github.com/grafana/pyroscope-go/godeltaprof v0.1.11
 	go.opentelemetry.io/collector/pdata v1.65.0
 	go.opentelemetry.io/collector/pdata/pprofile v0.159.0
 	google.golang.org/grpc v1.83.0
 )
 
 require (
-	github.com/grafana/pyroscope-go/godeltaprof v0.1.11 // indirect
 	github.com/hashicorp/go-version v1.9.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/klauspost/compress v1.18.7 // indirect
