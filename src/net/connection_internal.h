@@ -51,7 +51,7 @@ extern const struct protocol http1_protocol, http2_protocol;
 
 /* Switches a connection that has just begun, or been upgraded, to HTTP/2. With an upgrade `settings` is the content of
  * HTTP2-Settings and `exchange` the request that asked for it, which becomes stream 1 (its body is complete); else both
- * are empty. 0, or -1: the connection is beyond use. */
+ * are empty; exchange_is_complete is called behind it. 0, or -1: the connection is beyond use. */
 MUST_CHECK int http2_open(struct connection *connection, struct slice settings, struct exchange *exchange);
 #define HTTP2_PREFACE "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 

@@ -69,7 +69,7 @@ struct exchange {
 /* Answers: status, type and body. The body is copied; NULL type = no Content-Type. A second answer replaces the first. */
 void exchange_answer(struct exchange *exchange, int status, const char *content_type, struct slice body);
 /* Answers with a sentence for people, in the shape that the sort of request expects: JSON {"code":..,"message":..} in
- * general, gRPC status for gRPC, plain text for OTLP/HTTP (rpc.h decides). The status is that of the code. */
+ * general, gRPC status for gRPC, google.rpc.Status for OTLP/HTTP (rpc.h decides). The status is that of the code. */
 void exchange_fail(struct exchange *exchange, const struct error *err);
 /* The same with a status of one's own. */
 void exchange_fail_with(struct exchange *exchange, int status, const char *fmt, ...) PRINTF(3, 4);

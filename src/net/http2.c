@@ -14,6 +14,7 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "net/loop_internal.h"
+#include "net/nuisance.h"
 
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
@@ -30,26 +31,6 @@
 #define SETTINGS_MAX            32          /* entries in one frame */
 #define CONTINUATIONS_MAX       8           /* frames of one head */
 #define SETTINGS_HEADER_MAX     (6 * 4 * 4) /* characters of HTTP2-Settings that we look at: 72 bytes, 12 entries */
-
-/* Frames that cost us and bring nobody anything. Each kind has an allowance that fills up again with time. */
-enum nuisance {
-    NUISANCE_RESET,
-    NUISANCE_PING,
-    NUISANCE_SETTINGS,
-    NUISANCE_EMPTY, /* DATA without data */
-    NUISANCE_OTHER, /* PRIORITY, GOAWAY and the like; nghttp2 drops frames that nobody knows */
-    NUISANCE_NONE,
-};
-#define NUISANCE_COUNT NUISANCE_NONE
-
-static const struct {
-    const char *name;
-    uint32_t most, per_second;
-} allowances[NUISANCE_COUNT] = {
-    [NUISANCE_RESET] = { "RST_STREAM", 400, 40 },    [NUISANCE_PING] = { "PING", 200, 20 },
-    [NUISANCE_SETTINGS] = { "SETTINGS", 40, 1 },     [NUISANCE_EMPTY] = { "empty DATA", 200, 20 },
-    [NUISANCE_OTHER] = { "meaningless", 1000, 100 },
-};
 
 enum phase {
     PHASE_HEAD,
@@ -73,16 +54,11 @@ struct stream {
     bool has_failed;                      /* no memory for the head */
 };
 
-struct nuisance_count {
-    uint32_t used; /* of the allowance */
-    int64_t since_mono_ns;
-};
-
 struct http2 {
     nghttp2_session *session;
     struct connection *connection;
     uint32_t n_streams[PHASE_COUNT];
-    struct nuisance_count nuisances[NUISANCE_COUNT];
+    struct nuisance nuisance;
     uint32_t n_pings;   /* of ours that have not come back */
     const char *flood;  /* the name of what there was too much of */
     bool is_busy;       /* M4 */
@@ -92,15 +68,24 @@ struct http2 {
 
 /* --- sending and waiting --- */
 
-/* What the connection waits for now; a deadline runs on unless something moved. */
-static void set_wait(struct http2 *http2)
+/* What is put out has the deadline of the socket; what is not, because the peer keeps its windows shut, has one here. */
+static enum connection_wait find_wait(const struct http2 *http2)
 {
     const uint32_t *n = http2->n_streams;
-    enum connection_wait wait = n[PHASE_ANSWER] > 0 ? CONNECTION_WRITE
-                                : n[PHASE_BODY] > 0 ? CONNECTION_BODY
-                                : n[PHASE_HEAD] > 0 ? CONNECTION_HEAD
-                                : n[PHASE_WORK] > 0 ? CONNECTION_WORK
-                                                    : CONNECTION_IDLE;
+
+    if (n[PHASE_ANSWER] > 0 && http2->connection->out.len == 0)
+        return CONNECTION_WRITE;
+    if (n[PHASE_BODY] > 0)
+        return CONNECTION_BODY;
+    if (n[PHASE_HEAD] > 0)
+        return CONNECTION_HEAD;
+    return n[PHASE_WORK] + n[PHASE_ANSWER] > 0 ? CONNECTION_WORK : CONNECTION_IDLE;
+}
+
+/* A deadline runs on unless something moved. */
+static void set_wait(struct http2 *http2)
+{
+    enum connection_wait wait = find_wait(http2);
 
     if (http2->has_moved || wait != http2->connection->wait)
         connection_wait_for(http2->connection, wait);
@@ -136,10 +121,10 @@ static int settle(struct http2 *http2)
     return is_over(http2) ? -1 : 0;
 }
 
-static void settle_or_end(struct http2 *http2)
+static void settle_or_end(struct http2 *http2, bool lingers)
 {
     if (!http2->is_busy && settle(http2) < 0)
-        connection_end(http2->connection, true);
+        connection_end(http2->connection, lingers);
 }
 
 /* Tells the peer which streams were taken, so that it may send the others elsewhere, and why it ends. */
@@ -356,6 +341,15 @@ static int submit_answer(struct http2 *http2, struct stream *stream)
     return nghttp2_submit_response(http2->session, exchange->stream, list.items, list.n, has_body ? &body : NULL);
 }
 
+/* A peer that does not read its answer must not hold the room of its request meanwhile. */
+static void let_request_go(struct exchange *exchange)
+{
+    exchange->request.body = SLICE("");
+    buffer_done(&exchange->body);
+    httpserver_release(exchange->loop->server, exchange->reserved_bytes);
+    exchange->reserved_bytes = 0;
+}
+
 static void send_answer(struct http2 *http2, struct stream *stream)
 {
     struct exchange *exchange = stream->exchange;
@@ -365,6 +359,7 @@ static void send_answer(struct http2 *http2, struct stream *stream)
         exchange_fail(exchange, &err);
     enter(http2, stream, PHASE_ANSWER);
     httpserver_answered(exchange, exchange->response.body.len);
+    let_request_go(exchange);
     if (submit_answer(http2, stream) != 0)
         reset(http2, exchange->stream, NGHTTP2_INTERNAL_ERROR);
     if (exchange->response.must_close)
@@ -553,6 +548,8 @@ static bool keep(struct http2 *http2, struct stream *stream, struct slice bytes)
 /* Asks for what has come beyond what was asked for, and goes on unless that has to wait. */
 static void take_stock(struct http2 *http2, struct stream *stream)
 {
+    if (stream->phase != PHASE_BODY)
+        return;
     if (!stream->is_waiting && stream->received_bytes > stream->asked_bytes)
         ask_for_room(http2, stream, stream->received_bytes);
     if (stream->phase == PHASE_BODY && !stream->is_waiting)
@@ -596,46 +593,15 @@ static int on_frame_recv(nghttp2_session *session UNUSED, const nghttp2_frame *f
     return 0;
 }
 
-/* --- floods --- */
-
-static enum nuisance nuisance_of(const struct http2 *http2, const nghttp2_frame_hd *frame)
-{
-    switch (frame->type) {
-    case NGHTTP2_HEADERS:
-    case NGHTTP2_CONTINUATION:
-    case NGHTTP2_WINDOW_UPDATE: return NUISANCE_NONE;
-    case NGHTTP2_DATA:
-        return frame->length == 0 && !(frame->flags & NGHTTP2_FLAG_END_STREAM) ? NUISANCE_EMPTY : NUISANCE_NONE;
-    case NGHTTP2_RST_STREAM: return NUISANCE_RESET;
-    case NGHTTP2_PING: return (frame->flags & NGHTTP2_FLAG_ACK) && http2->n_pings > 0 ? NUISANCE_NONE : NUISANCE_PING;
-    case NGHTTP2_SETTINGS: return NUISANCE_SETTINGS;
-    default: return NUISANCE_OTHER;
-    }
-}
-
-/* Counts against the allowance, to which the time since then gives back. */
-static bool is_too_much(struct nuisance_count *count, uint32_t most, uint32_t per_second)
-{
-    int64_t now = clock_mono_ns();
-    int64_t back = (now - count->since_mono_ns) / (CLOCK_NS_PER_SECOND / per_second);
-
-    if (back > 0) {
-        count->used = count->used > back ? count->used - (uint32_t)back : 0;
-        count->since_mono_ns = now;
-    }
-    return ++count->used > most;
-}
-
+/* A PING that comes back is none of theirs. */
 static int on_begin_frame(nghttp2_session *session UNUSED, const nghttp2_frame_hd *frame, void *context)
 {
     struct http2 *http2 = context;
-    enum nuisance kind = nuisance_of(http2, frame);
 
-    if (kind == NUISANCE_NONE ||
-        !is_too_much(&http2->nuisances[kind], allowances[kind].most, allowances[kind].per_second))
+    if (frame->type == NGHTTP2_PING && (frame->flags & NGHTTP2_FLAG_ACK) && http2->n_pings > 0)
         return 0;
-    http2->flood = allowances[kind].name;
-    return NGHTTP2_ERR_CALLBACK_FAILURE;
+    http2->flood = nuisance_count(&http2->nuisance, frame->type, frame->flags, frame->length);
+    return http2->flood ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
 /* --- the protocol --- */
@@ -685,12 +651,12 @@ static void respond(struct connection *connection, struct exchange *exchange)
     struct http2 *http2 = connection->state;
 
     send_answer(http2, find_stream(http2, exchange->stream));
-    settle_or_end(http2);
+    settle_or_end(http2, true);
 }
 
 static void output(struct connection *connection)
 {
-    settle_or_end(connection->state);
+    settle_or_end(connection->state, true);
 }
 
 static void drain(struct connection *connection)
@@ -698,14 +664,14 @@ static void drain(struct connection *connection)
     struct http2 *http2 = connection->state;
 
     go_away(http2, NGHTTP2_NO_ERROR, "");
-    settle_or_end(http2);
+    settle_or_end(http2, false);
 }
 
 static void say_timeout(struct connection *connection)
 {
     struct http2 *http2 = connection->state;
 
-    go_away(http2, NGHTTP2_NO_ERROR, "too slow");
+    go_away(http2, NGHTTP2_NO_ERROR, connection->wait == CONNECTION_IDLE ? "" : "too slow");
     IGNORE(settle(http2), "it ends anyway");
 }
 
@@ -719,7 +685,7 @@ static void resume(struct connection *connection, struct exchange *exchange)
     http2->is_busy = true;
     take_stock(http2, stream);
     http2->is_busy = false;
-    settle_or_end(http2);
+    settle_or_end(http2, true);
 }
 
 static void close_http2(struct connection *connection)

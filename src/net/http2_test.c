@@ -482,10 +482,28 @@ TEST(http2_keeps_output_short_until_the_peer_reads)
         ;
     CHECK(world->connection.out.len > 200 << 10);
     CHECK(world->connection.out.len < 300 << 10);
-    CHECK_EQ(world->connection.wait, CONNECTION_WRITE);
+    CHECK_EQ(world->connection.wait, CONNECTION_WORK); /* the deadline is the socket's */
     talk(world);
     CHECK_EQ(body_of(world, id).len, large);
     CHECK_EQ(world->connection.wait, CONNECTION_IDLE);
+}
+
+TEST(http2_gives_the_room_of_a_request_back_before_its_answer_is_read)
+{
+    AUTO(free_worldp) struct world *world = connected();
+    nghttp2_settings_entry window = { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 0 };
+    struct upload upload = { .left = 1 << 20 };
+    int32_t id;
+
+    CHECK_EQ(nghttp2_submit_settings(world->client, NGHTTP2_FLAG_NONE, &window, 1), 0);
+    id = ask(world, "POST", "/count", NULL, 0, &upload);
+    talk(world);
+    CHECK_EQ(seen_of(world, id)->status, 200);
+    CHECK_EQ(body_of(world, id).len, 0);
+    CHECK_EQ(world->connection.n_exchanges, 1);
+    CHECK_EQ(world->connection.wait, CONNECTION_WRITE);
+    CHECK_EQ(world->server.inflight_bytes, 0);
+    CHECK(!world->connection.exchanges->body.data);
 }
 
 TEST(http2_waits_for_windows_that_the_peer_keeps_shut)
@@ -863,7 +881,9 @@ TEST(http2_answers_a_peer_that_closed_its_side)
 TEST(http2_says_goodbye_to_slow_peers)
 {
     AUTO(free_worldp) struct world *world = connected();
+    struct upload upload = { .waits = true };
 
+    ask(world, "POST", "/count", NULL, 0, &upload);
     talk(world);
     http2_protocol.timeout(&world->connection);
     carry_to_client(world);
