@@ -3,7 +3,7 @@
  *
  * R1  A set is sorted by name and has each name once. An empty value is no label, as in Prometheus.
  * R2  Regular expressions match a whole text. They are those of profile/pattern.h, which has nearly all of Go's.
- * R3  Rules act in order; a rule that drops ends it. */
+ * R3  Rules act in order; a rule that drops ends it. `lowercase` and `uppercase` change ASCII letters. */
 #pragma once
 
 #include "base/buffer.h"

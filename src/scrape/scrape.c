@@ -29,13 +29,14 @@ struct scrape {
     struct thread thread;
     CURLM *multi;
     struct scrapemetrics metrics;
-    struct scrapeconfig *config;
-    struct scrapefiles *files;
-    struct scrapequeue queue; /* targets that wait for their turn */
+    struct scrapeconfig *config; /* NULL until the first is adopted */
+    struct scrapefiles *files;   /* of it */
+    struct scrapequeue queue;    /* targets that wait for their turn */
     struct scrapecall_budget budget;
     size_t n_running;
     size_t n_failing; /* targets whose last scrape went wrong */
     int64_t next_look_mono_ns;
+    bool is_stale; /* files changed and the targets have not followed yet */
 
     struct lock_mutex lock;
     struct scrapeset set;         /* guarded by lock; the thread alone changes it */
@@ -106,33 +107,34 @@ static int renew_targets(struct scrape *scrape, const struct scrapeconfig *confi
     lock_mutex_acquire(&scrape->lock);
     scrapeset_replace(&scrape->set, &next, drop_target, scrape);
     lock_mutex_release(&scrape->lock);
+    scrape->is_stale = false;
     fill_queue(scrape);
     show_set(scrape);
     return 0;
 }
 
-static int look_at_files(struct scrape *scrape, struct scrapefiles *files, bool *ret_is_changed, struct error *err)
+static int look_at_files(struct scrape *scrape, struct scrapefiles *files, struct error *err)
 {
     int64_t now_mono_ns = clock_mono_ns();
-    struct scrapefiles_look look;
+    struct scrapefiles_look look = { .is_changed = true }; /* as far as one knows, where looking ends early */
+    int result;
 
     scrape->next_look_mono_ns = now_mono_ns + scrape->options.look_ns;
-    if (scrapefiles_refresh(files, now_mono_ns, &look, err) < 0)
-        return -1;
-    scrapemetrics_set(&scrape->metrics, SCRAPEMETRIC_FILES_FAILING, (double)look.n_failures);
-    *ret_is_changed = look.is_changed;
-    return 0;
+    result = scrapefiles_refresh(files, now_mono_ns, &look, err);
+    scrape->is_stale = scrape->is_stale || look.is_changed;
+    if (result == 0)
+        scrapemetrics_set(&scrape->metrics, SCRAPEMETRIC_FILES_FAILING, (double)look.n_failures);
+    return result;
 }
 
 /* Scrapes by `config` from now on, or, if that fails, by the old one. */
 static int adopt(struct scrape *scrape, struct scrapeconfig *config, struct error *err)
 {
     struct scrapefiles *files;
-    bool is_changed;
 
     if (scrapefiles_new(config, &files, err) < 0)
         return -1;
-    if (look_at_files(scrape, files, &is_changed, err) < 0 || renew_targets(scrape, config, files, err) < 0) {
+    if (look_at_files(scrape, files, err) < 0 || renew_targets(scrape, config, files, err) < 0) {
         scrapefiles_free(files);
         return -1;
     }
@@ -161,12 +163,15 @@ static void adopt_pending(struct scrape *scrape)
 static void follow_files(struct scrape *scrape)
 {
     struct error err;
-    bool is_changed;
 
     if (clock_mono_ns() < scrape->next_look_mono_ns)
         return;
-    if (look_at_files(scrape, scrape->files, &is_changed, &err) < 0 ||
-        (is_changed && renew_targets(scrape, scrape->config, scrape->files, &err) < 0))
+    if (!scrape->config) {
+        scrape->next_look_mono_ns = clock_mono_ns() + scrape->options.look_ns;
+        return;
+    }
+    if (look_at_files(scrape, scrape->files, &err) < 0 ||
+        (scrape->is_stale && renew_targets(scrape, scrape->config, scrape->files, &err) < 0))
         LOG_EVERY(60, LOG_WARN, "scrape", "files of targets could not be looked at, targets stay: %s", err.text);
 }
 
@@ -406,14 +411,10 @@ static void scrape_free(struct scrape *scrape)
 
 static int start_parts(struct scrape *scrape, struct error *err)
 {
-    static const struct scrapeconfig nothing = { NULL, 0 };
-
     scrape->multi = curl_multi_init();
     if (!scrape->multi ||
         curl_multi_setopt(scrape->multi, CURLMOPT_MAXCONNECTS, (long)scrape->options.max_running) != CURLM_OK)
         return error_set(err, ERR_MEMORY, "no memory to scrape");
-    if (scrapefiles_new(&nothing, &scrape->files, err) < 0)
-        return -1;
     return thread_start(&scrape->thread, "scrape", run, scrape, err);
 }
 

@@ -15,7 +15,7 @@
 #define PROTOCOLS     "http,https"
 #define ACCEPT        "Accept: application/octet-stream, */*"
 #define CONFLICT_STORY                                                                                                 \
-    "another profiler is running in the target (%s); turn off one of the two: CPU profiles of the SDK there, or "      \
+    "another profiler is running in the target (%.80s); turn off one of the two: CPU profiles of the SDK there, or "   \
     "'process_cpu' of this job in pprof_config"
 
 struct header_text {

@@ -9,6 +9,7 @@
 #define INTERVAL_DEFAULT_NS (15 * CLOCK_NS_PER_SECOND)
 #define INTERVAL_MIN_NS     (CLOCK_NS_PER_SECOND / 10)
 #define INTERVAL_MAX_NS     (86400 * CLOCK_NS_PER_SECOND)
+#define TIMEOUT_MIN_NS      (CLOCK_NS_PER_SECOND / 1000)
 #define TIMEOUT_DEFAULT_NS  (10 * CLOCK_NS_PER_SECOND)
 #define REFRESH_DEFAULT_NS  (300 * CLOCK_NS_PER_SECOND)
 #define ARENA_MAX_BYTES     (256u << 20)
@@ -21,12 +22,13 @@ struct scrapeconfig_whole {
 
 /* --- readers of fields; their context is the arena --- */
 
-/* The directory that holds `file`, or nothing for the current one. */
+/* The directory that holds `file`, with a slash. It is never empty: a file of the name "-" is not standard input. */
 static struct slice directory_of(const char *file)
 {
     struct slice path = slice_from(file);
+    ptrdiff_t slash = slice_find_last_byte(path, '/');
 
-    return slice_sub(path, 0, (size_t)(slice_find_last_byte(path, '/') + 1));
+    return slash < 0 ? SLICE("./") : slice_sub(path, 0, (size_t)slash + 1);
 }
 
 /* The name of a file, relative to the one that names it. */
@@ -317,8 +319,8 @@ static int check_job(const struct configtree *node, const struct scrapeconfig_jo
     if (job->interval_ns < INTERVAL_MIN_NS || job->interval_ns > INTERVAL_MAX_NS)
         return configtree_refuse(node, err, "scrape_interval of job '%.*s' must be 100ms to 1d",
                                  SLICE_ARG(slice_sub(job->name, 0, SHOWN)));
-    if (job->timeout_ns > INTERVAL_MAX_NS)
-        return configtree_refuse(node, err, "scrape_timeout of job '%.*s' must be at most 1d",
+    if (job->timeout_ns < TIMEOUT_MIN_NS || job->timeout_ns > INTERVAL_MAX_NS)
+        return configtree_refuse(node, err, "scrape_timeout of job '%.*s' must be 1ms to 1d",
                                  SLICE_ARG(slice_sub(job->name, 0, SHOWN)));
     if (job->http.has_basic_auth && job->http.has_authorization)
         return configtree_refuse(node, err, "job '%.*s' has basic_auth and another authorization; keep one of the two",

@@ -98,6 +98,24 @@ TEST(scrapeconfig_reads_every_key)
     scrapeconfig_free(config);
 }
 
+TEST(scrapeconfig_never_takes_a_file_for_standard_input)
+{
+    const struct configtree *tree;
+    struct scrapeconfig *config;
+    struct arena arena;
+    struct error err;
+
+    arena_init(&arena, 1 << 20);
+    CHECK_OK(configtree_parse(SLICE("- job_name: a\n  bearer_token_file: '-'\n  file_sd_configs: [{files: ['-']}]\n"),
+                              "hearth.yaml", &arena, &tree, &err),
+             &err);
+    CHECK_OK(scrapeconfig_new(tree, &config, &err), &err);
+    CHECK_TEXT(config->jobs[0].http.credentials_file, "./-");
+    CHECK_TEXT(config->jobs[0].files[0].directory, "./");
+    scrapeconfig_free(config);
+    arena_done(&arena);
+}
+
 TEST(scrapeconfig_refuses_unknown_keys_with_the_nearest_known_one)
 {
     check_refused("- job_nam: app\n", ":1:3: unknown key 'job_nam'; did you mean 'job_name'?");
@@ -114,7 +132,8 @@ TEST(scrapeconfig_refuses_values_that_cannot_work)
     check_refused("- job_name: a\n  scheme: ftp\n", "'ftp' is no scheme; write http or https");
     check_refused("- job_name: a\n  scrape_interval: 99ms\n", "scrape_interval of job 'a' must be 100ms to 1d");
     check_refused("- job_name: a\n  scrape_interval: 2d\n", "scrape_interval of job 'a' must be 100ms to 1d");
-    check_refused("- job_name: a\n  scrape_timeout: 2d\n", "scrape_timeout of job 'a' must be at most 1d");
+    check_refused("- job_name: a\n  scrape_timeout: 2d\n", "scrape_timeout of job 'a' must be 1ms to 1d");
+    check_refused("- job_name: a\n  scrape_timeout: 999us\n", "scrape_timeout of job 'a' must be 1ms to 1d");
     check_refused("- job_name: a\n  params: {x: y}\n", "write a list of texts");
     check_refused("- job_name: a\n  params: [x]\n", "params is a map of lists");
     check_refused("- job_name: a\n  static_configs: [{targets: ['http://a:1/x']}]\n",

@@ -139,6 +139,9 @@ static int settle_window(const struct kinds_reading *reading, struct kind_readin
                                        "'%.*s' has its own window: since the last scrape; take 'seconds' "
                                        "out",
                                        SLICE_ARG(kind->key));
+    if (kind->window == SCRAPECONFIG_SECONDS && !kind->is_delta)
+        return configtree_refuse(kind->node, err, "'%.*s' is always of some seconds; take 'delta: false' out",
+                                 SLICE_ARG(kind->key));
     if (!kind->is_delta && kind->seconds > 0)
         return configtree_refuse(kind->node, err, "'seconds' needs 'delta: true'");
     kind->window = kind->is_delta ? SCRAPECONFIG_SECONDS : SCRAPECONFIG_SINCE_START;

@@ -103,6 +103,7 @@ TEST(scrapekinds_refuse_what_cannot_work)
     check_refused("pprof_config: {memory: {seconds: 5}}", "'seconds' needs 'delta: true'");
     check_refused("pprof_config: {process_cpu: {seconds: 16}}", "is more than the scrape_interval of 15 seconds");
     check_refused("pprof_config: {godeltaprof_block: {seconds: 5}}", "has its own window: since the last scrape");
+    check_refused("pprof_config: {process_cpu: {delta: false}}", "'process_cpu' is always of some seconds");
     check_refused("pprof_config: [a]", "pprof_config is a map");
     check_refused("pprof_config: {memory: {enable: true}}", "did you mean 'enabled'?");
 }
