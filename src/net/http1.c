@@ -208,13 +208,18 @@ static ptrdiff_t take_head(struct connection *connection, struct http1 *http1, s
         return (ptrdiff_t)skipped; /* some send an empty line behind their bodies */
     connection_wait_for(connection, CONNECTION_HEAD);
     end = http1_head_end(bytes, &http1->scanned);
-    if (end == 0 && bytes.len <= HTTP1_MAX_HEAD)
+    if (end == 0 && bytes.len <= HTTP1_MAX_HEAD && http_is_token(slice_sub(bytes, 0, 1)))
         return 0;
     exchange = exchange_new(connection);
     if (!exchange)
         return -1;
     http1->exchange = exchange;
     http1->framing = (struct http1_framing){ 0 };
+    if (!http_is_token(slice_sub(bytes, 0, 1))) {
+        error_set(&err, ERR_INVALID, "this is no HTTP; is it TLS? Nothing else than http:// is spoken here");
+        respond_badly(connection, exchange, 400, &err);
+        return (ptrdiff_t)bytes.len;
+    }
     if (end == 0 || end > HTTP1_MAX_HEAD) {
         error_set(&err, ERR_INVALID, "the head of the request is longer than 64 KiB");
         respond_badly(connection, exchange, slice_find_byte(bytes, '\n') < 0 ? 414 : 431, &err);

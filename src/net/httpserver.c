@@ -320,11 +320,12 @@ void httpserver_free(struct httpserver *server)
 {
     if (!server)
         return;
-    /* The pool's last exchanges go to the loops, which may still come to it with more until they have stopped. */
-    pool_stop(server->pool);
+    /* Loops hand exchanges to the pool until they have stopped, and the pool gives them back until it has. */
     for (uint32_t i = 0; i < server->n_loops; i++)
         loop_stop(&server->loops[i]);
     pool_free(server->pool);
+    for (uint32_t i = 0; i < server->n_loops; i++)
+        loop_done(&server->loops[i]);
     close_listeners(server);
     memory_free(server->loops);
     memory_free(server);

@@ -40,7 +40,7 @@ MUST_CHECK int httpserver_start(const struct httpserver_options *options, struct
 struct address httpserver_address(const struct httpserver *server, size_t i);
 /* Takes no more connections and no more requests; returns when all are answered, or after `timeout_ns`. */
 void httpserver_drain(struct httpserver *server, int64_t timeout_ns);
-/* Ends everything that is left. Accepts NULL. */
+/* Ends every connection, tells handlers that their peers are gone, and waits for them. Accepts NULL. */
 void httpserver_free(struct httpserver *server);
 
 struct httpserver_counts {

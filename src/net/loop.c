@@ -265,15 +265,22 @@ void loop_stop(struct loop *loop)
 {
     bool ignored;
 
-    if (!loop->server)
+    if (!loop->thread.is_started)
         return;
-    if (loop->thread.is_started) {
-        ask(loop, &loop->wants_stop);
-        thread_stop(&loop->thread);
-    }
+    ask(loop, &loop->wants_stop);
+    thread_stop(&loop->thread);
     answer_all(take_finished(loop, &ignored, &ignored));
     while (loop->connections)
         connection_free(loop->connections);
+}
+
+void loop_done(struct loop *loop)
+{
+    bool ignored;
+
+    if (!loop->server)
+        return;
+    answer_all(take_finished(loop, &ignored, &ignored));
     for (size_t i = 0; i < loop->server->n_listen; i++)
         if (loop->accept[i])
             event_free(loop->accept[i]);

@@ -36,8 +36,11 @@ MUST_CHECK int loop_start(struct loop *loop, struct httpserver *server, uint32_t
 void loop_drain(struct loop *loop);
 bool loop_is_deaf(struct loop *loop);
 bool loop_is_idle(struct loop *loop);
-/* Ends the thread and everything on it. */
+/* Ends the thread and its connections. Exchanges that workers have are told that their peers are gone; they still come
+ * back here. */
 void loop_stop(struct loop *loop);
+/* Frees what is left, when no worker has an exchange any more. */
+void loop_done(struct loop *loop);
 /* Gives an exchange back to its loop. Thread: any. */
 void loop_finish(struct loop *loop, struct exchange *exchange);
 
