@@ -16,7 +16,8 @@ struct fleet {
     struct unpacker *unpacker;
     char *body;
     size_t capacity;
-    /* The profile read last. */
+    /* The profile read last: as it came, inflated, and decoded. */
+    struct slice packed, plain;
     struct batch batch;
     uint32_t service, instance;
     int64_t start_ns;
@@ -57,7 +58,6 @@ static inline bool fleet_read(char *bytes, size_t len)
 static inline bool fleet_next(struct fleet *fleet)
 {
     char header[24];
-    struct slice plain;
     struct error err;
     int64_t begun_ns;
     size_t len;
@@ -71,14 +71,15 @@ static inline bool fleet_next(struct fleet *fleet)
     }
     if (!fleet->body || !fleet_read(fleet->body, len))
         measure_die(fleet->program, "the stream is cut off");
+    fleet->packed = slice_of(fleet->body, len);
     begun_ns = measure_thread_cpu_ns();
-    if (unpacker_unwrap(fleet->unpacker, slice_of(fleet->body, len), profile_default_limits.max_inflated_bytes,
-                        UNPACKER_MAX_LAYERS, &plain, &err) < 0)
+    if (unpacker_unwrap(fleet->unpacker, fleet->packed, profile_default_limits.max_inflated_bytes, UNPACKER_MAX_LAYERS,
+                        &fleet->plain, &err) < 0)
         measure_die(fleet->program, err.text);
     fleet->unpack_ns += measure_thread_cpu_ns() - begun_ns;
     begun_ns = measure_thread_cpu_ns();
     batch_reset(&fleet->batch);
-    if (pprof_decode(plain, &fleet->batch, &err) < 0)
+    if (pprof_decode(fleet->plain, &fleet->batch, &err) < 0)
         measure_die(fleet->program, err.text);
     fleet->decode_ns += measure_thread_cpu_ns() - begun_ns;
     fleet->service = bytes_get_le32(header + 4);
