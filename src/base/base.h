@@ -12,6 +12,7 @@
 #define PRINTF(fmt, arg) __attribute__((format(printf, fmt, arg)))
 #define NORETURN         __attribute__((noreturn))
 #define UNUSED           __attribute__((unused))
+#define ALWAYS_INLINE    inline __attribute__((always_inline))
 #define LIKELY(x)        __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)      __builtin_expect(!!(x), 0)
 #define ARRAY_LEN(array) (sizeof(array) / sizeof((array)[0]))

@@ -28,6 +28,7 @@
     X(STORE_WORK)     /* hour.c: closing hours, writing them anew */                                                   \
     X(STORE_DAY)      /* day.c: what writers and readers share */                                                      \
     X(STORE_SLOTS)    /* slotcache.c: roll-ups of open hours */                                                        \
+    X(STORE_SUMS)     /* sumcache.c: sums of closed hours */                                                           \
     X(STORE_KV)       /* kv.c: the table of families */                                                                \
     X(QUERY_QUEUE)    /* engine.c: who may run */                                                                      \
     X(QUERY_TREES)    /* treecache.c: call trees that stay between queries */                                          \

@@ -85,7 +85,7 @@ static int decode_stacks(struct slice *rest, struct arena *arena, struct rollup 
     if (n != rollup->n_stacks)
         return error_set(err, ERR_CORRUPT, "the header says %u stacks, the column has %zu", rollup->n_stacks, n);
     for (size_t i = 1; i < n; i++)
-        if (rollup->stacks[i - 1] >= rollup->stacks[i])
+        if (UNLIKELY(rollup->stacks[i - 1] >= rollup->stacks[i]))
             return error_set(err, ERR_CORRUPT, "stack %u, number %zu of %zu, is not behind stack %u", rollup->stacks[i],
                              i + 1, n, rollup->stacks[i - 1]);
     return 0;

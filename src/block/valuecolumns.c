@@ -167,6 +167,8 @@ static int decode_column(struct slice *rest, const uint32_t *kept, const uint32_
     uint64_t *column;
     size_t found;
 
+    if (!kept && !places)
+        return column_decode_zigzag(rest, n, values, err);
     if (column_decode_u64(rest, n, arena, &column, &found, err) < 0)
         return -1;
     if (found != n)

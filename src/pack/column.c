@@ -9,6 +9,7 @@
 
 #define BLOCK     256u
 #define MAX_WIDTH 8u
+#define NARROW    4u /* planes whose values fit 32 bits */
 
 /* What a coding remembers between two blocks. */
 struct history {
@@ -122,8 +123,9 @@ static void split(const uint64_t *values, size_t n, unsigned width, char *planes
             planes[i] = (char)(values[i] >> (8 * plane));
 }
 
-/* Up to four planes in one pass: nearly all columns have no more. */
-static void join_few(const unsigned char *planes, size_t stride, size_t n, unsigned width, uint64_t *values)
+/* Up to NARROW planes in one pass: nearly all columns have no more. */
+static ALWAYS_INLINE void join_narrow(const unsigned char *restrict planes, size_t stride, size_t n, unsigned width,
+                                      uint32_t *restrict values)
 {
     switch (width) {
     case 0: memset(values, 0, n * sizeof(*values)); break;
@@ -147,20 +149,41 @@ static void join_few(const unsigned char *planes, size_t stride, size_t n, unsig
     }
 }
 
-static void join(const char *planes, size_t stride, size_t n, unsigned width, uint64_t *values)
+/* Of a whole block, the number of values is known to the compiler, which then makes vectors of them. */
+static void join_few(const char *planes, size_t stride, size_t n, unsigned width, uint32_t *values)
 {
     const unsigned char *bytes = (const unsigned char *)planes;
 
-    join_few(bytes, stride, n, width, values);
-    for (unsigned plane = 4; plane < width; plane++)
-        for (size_t i = 0; i < n; i++)
-            values[i] |= (uint64_t)bytes[plane * stride + i] << (8 * plane);
+    if (n == BLOCK)
+        join_narrow(bytes, stride, BLOCK, width, values);
+    else
+        join_narrow(bytes, stride, n, width, values);
+}
+
+static ALWAYS_INLINE void widen_some(const uint32_t *restrict values, size_t n, uint64_t *restrict wide)
+{
+    for (size_t i = 0; i < n; i++)
+        wide[i] = values[i];
 }
 
 static void widen(const uint32_t *values, size_t n, uint64_t *wide)
 {
-    for (size_t i = 0; i < n; i++)
-        wide[i] = values[i];
+    if (n == BLOCK)
+        widen_some(values, BLOCK, wide);
+    else
+        widen_some(values, n, wide);
+}
+
+/* At most BLOCK values. */
+static void join(const char *planes, size_t stride, size_t n, unsigned width, uint64_t *values)
+{
+    uint32_t low[BLOCK];
+
+    join_few(planes, stride, n, MIN(width, NARROW), low);
+    widen(low, n, values);
+    for (unsigned plane = NARROW; plane < width; plane++)
+        for (size_t i = 0; i < n; i++)
+            values[i] |= (uint64_t)(unsigned char)planes[plane * stride + i] << (8 * plane);
 }
 
 static void narrow(const uint64_t *values, size_t n, uint32_t *narrowed)
@@ -336,6 +359,13 @@ void column_encode_u32(const uint32_t *values, size_t n, enum column_coding codi
     encode(&(struct encoder){ .narrow = values, .n = n, .coding = coding }, out);
 }
 
+/* Which values of a block must be looked at to know that all of them fit. */
+enum check {
+    CHECK_ALL,
+    CHECK_LAST, /* they never fall, nor pass 2^64 */
+    CHECK_NONE, /* the planes hold none that is too large */
+};
+
 /* A column on its way in: its header, checked. */
 struct decoder {
     enum column_coding coding;
@@ -344,6 +374,7 @@ struct decoder {
     uint64_t divisor;
     uint64_t minimum;
     uint64_t max_quotient; /* larger ones give values over the type's largest */
+    enum check check;
     const char *planes;
 };
 
@@ -372,6 +403,17 @@ static int read_header(struct slice *rest, struct decoder *ret_decoder, struct e
     return 0;
 }
 
+/* A block that begins below 2^63 and rises by less than 2^32 each time stays below 2^64. */
+static enum check choose_check(const struct decoder *decoder)
+{
+    bool is_narrow = decoder->width <= NARROW;
+
+    if (decoder->coding == COLUMN_PLAIN && decoder->width < MAX_WIDTH &&
+        decoder->max_quotient >> (8 * decoder->width) > 0)
+        return CHECK_NONE;
+    return decoder->coding == COLUMN_DELTA && is_narrow && decoder->max_quotient <= INT64_MAX ? CHECK_LAST : CHECK_ALL;
+}
+
 /* Reads the header and checks that planes and values can be there; cuts the whole column off `rest`. */
 static int open_column(struct slice *rest, size_t max_values, uint64_t max_value, struct decoder *ret_decoder,
                        struct error *err)
@@ -391,8 +433,20 @@ static int open_column(struct slice *rest, size_t max_values, uint64_t max_value
         return error_set(err, ERR_CORRUPT, "column: minimum %" PRIu64 " is more than its type's largest, %" PRIu64,
                          ret_decoder->minimum, max_value);
     ret_decoder->max_quotient = (max_value - ret_decoder->minimum) / ret_decoder->divisor;
+    ret_decoder->check = choose_check(ret_decoder);
     ret_decoder->planes = in.ptr;
     *rest = slice_sub(in, planes_bytes, SIZE_MAX);
+    return 0;
+}
+
+static int check_block(const struct decoder *decoder, size_t at, const uint64_t *block, size_t n, struct error *err)
+{
+    if (decoder->check == CHECK_NONE || (decoder->check == CHECK_LAST && block[n - 1] <= decoder->max_quotient))
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (UNLIKELY(block[i] > decoder->max_quotient))
+            return error_set(err, ERR_CORRUPT, "column: value %zu of %zu does not fit its type", at + i + 1,
+                             decoder->n);
     return 0;
 }
 
@@ -400,17 +454,48 @@ static int open_column(struct slice *rest, size_t max_values, uint64_t max_value
 static int decode_block(const struct decoder *decoder, size_t at, struct history *before, uint64_t *block,
                         size_t *ret_n, struct error *err)
 {
+    uint64_t minimum = decoder->minimum, divisor = decoder->divisor;
     size_t n = MIN(decoder->n - at, BLOCK);
 
     join(decoder->planes + at, decoder->n, n, decoder->width, block);
     undo(decoder->coding, before, block, n);
-    for (size_t i = 0; i < n; i++)
-        if (UNLIKELY(block[i] > decoder->max_quotient))
-            return error_set(err, ERR_CORRUPT, "column: value %zu of %zu does not fit its type", at + i + 1,
-                             decoder->n);
-    if (decoder->minimum || decoder->divisor != 1)
+    if (check_block(decoder, at, block, n, err) < 0)
+        return -1;
+    if (minimum || divisor != 1)
         for (size_t i = 0; i < n; i++)
-            block[i] = decoder->minimum + decoder->divisor * block[i];
+            block[i] = minimum + divisor * block[i];
+    *ret_n = n;
+    return 0;
+}
+
+/* The same for 32 bits, of which nearly all columns are plain or rise. */
+static int decode_block_u32(const struct decoder *decoder, size_t at, struct history *before, uint32_t *values,
+                            size_t *ret_n, struct error *err)
+{
+    uint32_t minimum = (uint32_t)decoder->minimum, divisor = (uint32_t)decoder->divisor;
+    uint64_t block[BLOCK];
+    size_t n = MIN(decoder->n - at, BLOCK);
+
+    if (decoder->check == CHECK_ALL || decoder->width > NARROW) {
+        if (decode_block(decoder, at, before, block, ret_n, err) < 0)
+            return -1;
+        narrow(block, n, values);
+        return 0;
+    }
+    join_few(decoder->planes + at, decoder->n, n, decoder->width, values);
+    if (decoder->check == CHECK_LAST) {
+        uint64_t value = before->value;
+
+        for (size_t i = 0; i < n; i++)
+            values[i] = (uint32_t)(value += values[i]);
+        before->value = value;
+        if (value > decoder->max_quotient)
+            return error_set(err, ERR_CORRUPT, "column: one of values %zu to %zu of %zu does not fit its type", at + 1,
+                             at + n, decoder->n);
+    }
+    if (minimum || divisor != 1)
+        for (size_t i = 0; i < n; i++)
+            values[i] = minimum + divisor * values[i];
     *ret_n = n;
     return 0;
 }
@@ -444,7 +529,6 @@ int column_decode_u32(struct slice *rest, size_t max_values, struct arena *arena
     struct slice in = *rest;
     struct history before = { 0 };
     struct decoder decoder;
-    uint64_t block[BLOCK];
     uint32_t *values;
     size_t n;
 
@@ -453,14 +537,42 @@ int column_decode_u32(struct slice *rest, size_t max_values, struct arena *arena
     values = ARENA_ARRAY(arena, uint32_t, decoder.n, err);
     if (!values)
         return -1;
-    for (size_t at = 0; at < decoder.n; at += n) {
-        if (decode_block(&decoder, at, &before, block, &n, err) < 0)
+    for (size_t at = 0; at < decoder.n; at += n)
+        if (decode_block_u32(&decoder, at, &before, values + at, &n, err) < 0)
             return -1;
-        narrow(block, n, values + at);
-    }
     *rest = in;
     *ret_values = values;
     *ret_n = decoder.n;
+    return 0;
+}
+
+static ALWAYS_INLINE void unzigzag_some(const uint64_t *restrict values, size_t n, int64_t *restrict signed_values)
+{
+    for (size_t i = 0; i < n; i++)
+        signed_values[i] = varint_unzigzag(values[i]);
+}
+
+int column_decode_zigzag(struct slice *rest, size_t n, int64_t *ret_values, struct error *err)
+{
+    struct slice in = *rest;
+    struct history before = { 0 };
+    uint64_t block[BLOCK];
+    struct decoder decoder;
+    size_t n_block;
+
+    if (open_column(&in, n, UINT64_MAX, &decoder, err) < 0)
+        return -1;
+    if (decoder.n != n)
+        return error_set(err, ERR_CORRUPT, "column has %zu values, %zu are wanted", decoder.n, n);
+    for (size_t at = 0; at < n; at += n_block) {
+        if (decode_block(&decoder, at, &before, block, &n_block, err) < 0)
+            return -1;
+        if (n_block == BLOCK)
+            unzigzag_some(block, BLOCK, ret_values + at);
+        else
+            unzigzag_some(block, n_block, ret_values + at);
+    }
+    *rest = in;
     return 0;
 }
 

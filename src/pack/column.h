@@ -58,6 +58,8 @@ MUST_CHECK int column_decode_u64(struct slice *rest, size_t max_values, struct a
                                  size_t *ret_n, struct error *err);
 MUST_CHECK int column_decode_u32(struct slice *rest, size_t max_values, struct arena *arena, uint32_t **ret_values,
                                  size_t *ret_n, struct error *err);
+/* The same for a column of exactly `n` values that were zigzag numbers: gives the signed ones to the caller's array. */
+MUST_CHECK int column_decode_zigzag(struct slice *rest, size_t n, int64_t *ret_values, struct error *err);
 /* Cuts an encoded column off the front of `rest` without looking at its values. Errors: ERR_CORRUPT (cut off, impossible
  * header, too many values). */
 MUST_CHECK int column_skip(struct slice *rest, size_t max_values, size_t *ret_n, struct error *err);

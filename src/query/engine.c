@@ -221,23 +221,27 @@ static int give_names(void *context, struct names *names, struct error *err)
     return sums->sink->names(sums->sink->context, names, err);
 }
 
+static struct store_sums row_as_sums(const struct seriesinfo *series, const struct headrow *row)
+{
+    return (struct store_sums){ .series = series,
+                                .start_ns = row->start_ns,
+                                .length_ns = 1,
+                                .n_rows = 1,
+                                .duration_ns = row->duration_ns,
+                                .n_types = row->n_types,
+                                .n_stacks = row->n_samples,
+                                .stride = row->stride,
+                                .stacks = row->stacks,
+                                .sums = row->values };
+}
+
 static int give_sums(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
 {
     const struct row_sums *sums = context;
+    struct store_sums row_sums = row_as_sums(series, row);
 
     sums->reads->n_rows++;
-    return sums->sink->sums(sums->sink->context,
-                            &(struct store_sums){ .series = series,
-                                                  .start_ns = row->start_ns,
-                                                  .length_ns = 1,
-                                                  .n_rows = 1,
-                                                  .duration_ns = row->duration_ns,
-                                                  .n_types = row->n_types,
-                                                  .n_stacks = row->n_samples,
-                                                  .stride = row->stride,
-                                                  .stacks = row->stacks,
-                                                  .sums = row->values },
-                            err);
+    return sums->sink->sums(sums->sink->context, &row_sums, err);
 }
 
 /* Rows as windows of one row each, with their totals. */
@@ -291,6 +295,69 @@ static int read_sums(struct engine *engine, const struct query *query, int64_t f
         return read_cut_rows(engine, query, &asked, false, &(struct store_sink){ &sums, give_names, give_sums }, err);
     return store_sum(engine->options.store, &asked, step_ns,
                      &(struct store_sum_sink){ &guarded, guard_names, guard_sums }, reads, err);
+}
+
+/* --- averages of levels --- */
+
+/* Rows of odd series (levels.h), an hour at a time, for one of both kinds of sums. */
+struct correcting {
+    const struct levels *levels;
+    int64_t hour_ns;
+    const struct store_sum_sink *sink;
+    int (*correct)(void *context, const struct store_sums *sums, double weight, struct error *err);
+    struct store_reads *reads;
+};
+
+static bool is_odd(void *context, const struct seriesinfo *series)
+{
+    const struct correcting *correcting = context;
+
+    return levels_is_odd(correcting->levels, series, correcting->hour_ns);
+}
+
+static int correct_names(void *context, struct names *names, struct error *err)
+{
+    const struct correcting *correcting = context;
+
+    return correcting->sink->names(correcting->sink->context, names, err);
+}
+
+static int correct_row(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
+{
+    const struct correcting *correcting = context;
+    double weight = levels_correction(correcting->levels, series, row->start_ns);
+    struct store_sums sums = row_as_sums(series, row);
+
+    correcting->reads->n_rows++;
+    return weight == 0 ? 0 : correcting->correct(correcting->sink->context, &sums, weight, err);
+}
+
+static int correct_hours(struct engine *engine, const struct query *query, int64_t from_ns, int64_t until_ns,
+                         struct correcting *correcting, struct error *err)
+{
+    struct store_sink rows = { correcting, correct_names, correct_row };
+    struct guarded guarded = { .query = query, .row_sink = rows };
+    size_t n_hours;
+    const int64_t *hours = levels_odd_hours(correcting->levels, &n_hours);
+
+    for (size_t i = 0; i < n_hours; i++) {
+        struct store_query asked = query_of(query, MAX(hours[i], from_ns), MIN(hours[i] + hour_ns, until_ns));
+        int result;
+
+        if (asked.from_ns >= asked.until_ns)
+            continue;
+        correcting->hour_ns = hours[i];
+        asked.wants = is_odd;
+        asked.wants_context = correcting;
+        if (samplefilter_has_tags(&query->filter))
+            result = read_cut_rows(engine, query, &asked, false, &rows, err);
+        else
+            result = store_scan(engine->options.store, &asked,
+                                &(struct store_sink){ &guarded, guard_row_names, guard_row }, err);
+        if (result < 0)
+            return -1;
+    }
+    return 0;
 }
 
 int engine_read_windows_of(struct engine *engine, const struct query *query, const struct engine_choice *choice,
@@ -384,13 +451,28 @@ static int prepare(struct engine *engine, const struct query *query, struct prep
     by_labels.filter =
         (struct filter_spec){ .tag_focus = query->filter.tag_focus, .tag_ignore = query->filter.tag_ignore };
     *facts = (struct query_facts){ .is_level = engine_is_level(query->type), .n_threads = 1 };
-    levels_init(&preparation->levels, query->type);
+    levels_init(&preparation->levels, query->type, engine->options.query_bytes / 4);
     preparation->is_averaged = facts->is_averaged = facts->is_level && !query->sums_levels;
     preparation->step_ns = preparation->is_averaged ? LEVELS_SLOT_NS : 0;
     if (!preparation->is_averaged)
         return 0;
-    return engine_read_windows(
-        engine, &by_labels, &(struct store_window_sink){ &preparation->levels, levels_add, true }, &facts->reads, err);
+    if (engine_read_windows(engine, &by_labels, &(struct store_window_sink){ &preparation->levels, levels_add, true },
+                            &facts->reads, err) < 0)
+        return -1;
+    return levels_settle(&preparation->levels, err);
+}
+
+/* Reads sums, and corrects the averages of levels. */
+static int read_prepared(struct engine *engine, const struct query *query, const struct preparation *preparation,
+                         int64_t from_ns, int64_t until_ns, const struct store_sum_sink *sink,
+                         int (*correct)(void *context, const struct store_sums *sums, double weight, struct error *err),
+                         struct store_reads *reads, struct error *err)
+{
+    struct correcting correcting = { .levels = &preparation->levels, .sink = sink, .correct = correct, .reads = reads };
+
+    if (read_sums(engine, query, from_ns, until_ns, preparation->step_ns, sink, reads, err) < 0)
+        return -1;
+    return preparation->is_averaged ? correct_hours(engine, query, from_ns, until_ns, &correcting, err) : 0;
 }
 
 /* --- sums by stack of call trees --- */
@@ -399,7 +481,8 @@ static int prepare(struct engine *engine, const struct query *query, struct prep
 struct portion {
     struct engine *engine;
     const struct query *query;
-    int64_t from_ns, until_ns, step_ns;
+    const struct preparation *preparation;
+    int64_t from_ns, until_ns;
     struct treesum *sum;
     struct store_reads reads;
     struct thread thread;
@@ -408,13 +491,19 @@ struct portion {
     struct error err;
 };
 
+static int correct_tree(void *context, const struct store_sums *sums, double weight, struct error *err)
+{
+    return treesum_correct(context, sums, weight, err);
+}
+
 static void read_portion(struct thread *thread, void *context)
 {
     struct portion *portion = context;
 
     portion->result =
-        read_sums(portion->engine, portion->query, portion->from_ns, portion->until_ns, portion->step_ns,
-                  &(struct store_sum_sink){ portion->sum, treesum_names, treesum_add }, &portion->reads, &portion->err);
+        read_prepared(portion->engine, portion->query, portion->preparation, portion->from_ns, portion->until_ns,
+                      &(struct store_sum_sink){ portion->sum, treesum_names, treesum_add }, correct_tree,
+                      &portion->reads, &portion->err);
 }
 
 static void add_reads(struct store_reads *into, const struct store_reads *reads)
@@ -422,6 +511,7 @@ static void add_reads(struct store_reads *into, const struct store_reads *reads)
     into->n_hours += reads->n_hours;
     into->n_slots += reads->n_slots;
     into->n_series += reads->n_series;
+    into->n_known += reads->n_known;
     into->n_rows += reads->n_rows;
     into->n_parts += reads->n_parts;
     into->n_spans += reads->n_spans;
@@ -487,9 +577,9 @@ static int sum_trees(struct engine *engine, const struct query *query, const str
     for (uint32_t i = 0; i < n; i++) {
         portions[i] = (struct portion){ .engine = engine,
                                         .query = query,
+                                        .preparation = preparation,
                                         .from_ns = begin_of(query, i, n),
-                                        .until_ns = begin_of(query, i + 1, n),
-                                        .step_ns = preparation->step_ns };
+                                        .until_ns = begin_of(query, i + 1, n) };
         if (treesum_new(&options, &portions[i].sum, err) < 0)
             return -1;
     }
@@ -542,6 +632,11 @@ int engine_sum(struct engine *engine, const struct query *query, struct treesum 
 
 /* --- profiles --- */
 
+static int correct_profile(void *context, const struct store_sums *sums, double weight, struct error *err)
+{
+    return profilesum_correct(context, sums, weight, err);
+}
+
 int engine_sum_profile(struct engine *engine, const struct query *query, struct batch *batch, struct query_facts *facts,
                        struct error *err)
 {
@@ -559,8 +654,9 @@ int engine_sum_profile(struct engine *engine, const struct query *query, struct 
     if (!result)
         result = profilesum_new(&options, &sum, err);
     if (!result)
-        result = read_sums(engine, query, query->from_ns, query->until_ns, preparation.step_ns,
-                           &(struct store_sum_sink){ sum, profilesum_names, profilesum_add }, &facts->reads, err);
+        result = read_prepared(engine, query, &preparation, query->from_ns, query->until_ns,
+                               &(struct store_sum_sink){ sum, profilesum_names, profilesum_add }, correct_profile,
+                               &facts->reads, err);
     facts->read_ns = clock_mono_ns() - begun_ns;
     if (!result) {
         facts->n_rows = profilesum_rows(sum);

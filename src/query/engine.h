@@ -3,8 +3,8 @@
  *
  * E1  An answer is that of all rows that start in [from, until) and match, each counted once, whatever it is read from.
  * E2  Flows (CPU, allocations) are added up over time and over instances. Levels (memory in use, threads) are averaged
- *     over time: in each five minutes what a profile reports on average, times the number of series that report; and of
- *     that the average over all five minutes in which there is something. With `sums_levels` they are added up like
+ *     over time: in each five minutes what each series reports on average, added up over the series; and of that the
+ *     average over all five minutes in which there is something. With `sums_levels` they are added up like
  *     flows, as Pyroscope does.
  * E3  A query ends early with ERR_CANCELLED when nobody waits for it any more, with ERR_TIMEOUT at its deadline, and with
  *     ERR_LIMIT, naming the limit, when it needs more memory than a query may have.

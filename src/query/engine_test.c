@@ -283,13 +283,14 @@ static void check_answer(struct story *story)
 
 enum { MAX_SLOTS = 400 };
 
-/* What the header promises (E2), from the list: for each five minutes the rows and the series that have some. */
+/* What the header promises (E2), from the list: for each five minutes the rows of each series. */
 struct slot {
     int64_t slot;
-    uint32_t n_rows, n_series;
-    bool has_series[N_SERVICES][N_INSTANCES];
+    struct {
+        uint32_t n_rows;
+        double sums[N_PATHS];
+    } series[N_SERVICES][N_INSTANCES];
     uint32_t last_profile; /* plus one; records of a profile stand together */
-    double sums[N_PATHS];
 };
 
 static struct slot *slot_of(struct slot *slots, uint32_t *n, int64_t number)
@@ -314,15 +315,18 @@ static void average(const struct story *story, const struct asked *asked, double
         if (!matches(asked, record))
             continue;
         slot = slot_of(slots, &n_slots, record->start_ns / (300 * CLOCK_NS_PER_SECOND));
-        slot->n_rows += slot->last_profile != record->profile + 1;
+        slot->series[record->service][record->instance].n_rows += slot->last_profile != record->profile + 1;
         slot->last_profile = record->profile + 1;
-        slot->n_series += !slot->has_series[record->service][record->instance];
-        slot->has_series[record->service][record->instance] = true;
-        slot->sums[record->path] += (double)record->value;
+        slot->series[record->service][record->instance].sums[record->path] += (double)record->value;
     }
-    for (uint32_t path = 0; path < N_PATHS; path++)
-        for (uint32_t i = 0; i < n_slots; i++)
-            averages[path] += slots[i].sums[path] * slots[i].n_series / slots[i].n_rows / n_slots;
+    for (uint32_t i = 0; i < n_slots * N_SERVICES * N_INSTANCES; i++) {
+        const struct slot *slot = &slots[i / N_INSTANCES / N_SERVICES];
+        uint32_t service = i / N_INSTANCES % N_SERVICES, instance = i % N_INSTANCES;
+        uint32_t n_rows = slot->series[service][instance].n_rows;
+
+        for (uint32_t path = 0; n_rows && path < N_PATHS; path++)
+            averages[path] += slot->series[service][instance].sums[path] / n_rows / n_slots;
+    }
 }
 
 static uint32_t find_path(const struct flame *flame, const char *path)
@@ -453,6 +457,37 @@ CONFORMANCE(engine_loses_no_small_levels_by_rounding)
     check_totals(engine, &query, 2);
     query.filter.hide = SLICE("nothing");
     check_totals(engine, &query, 2);
+}
+
+/* One instance sends each quarter of a minute, another once: what it has counts as much as what the first has on average. */
+CONFORMANCE(engine_averages_levels_of_each_series_by_itself)
+{
+    struct engine_options options = { .store = sample->store };
+    AUTO(engine_freep) struct engine *engine = NULL;
+    struct query query = { .type = SLICE("memory:inuse_objects:count::"),
+                           .from_ns = store_sample_time("15T00:00"),
+                           .until_ns = store_sample_time("16T00:00") };
+    const char *types = "inuse_objects/count";
+    struct error err;
+
+    for (unsigned i = 0; i < 20; i++)
+        STORE_SAMPLE_WRITE(sample, { .start_ns = store_sample_time("15T11:00") + i * 15 * CLOCK_NS_PER_SECOND,
+                                     .service = "api",
+                                     .labels = "instance=often",
+                                     .types = types,
+                                     .samples = i % 2 ? "main 1000|main;a 7" : "main 1000" });
+    STORE_SAMPLE_WRITE(
+        sample, { .at = "15T11:02", .service = "api", .labels = "instance=once", .types = types, .samples = "b 5" },
+        { .at = "15T11:02", .service = "web", .labels = "instance=two", .types = types, .samples = "c 3" });
+    CHECK_OK(engine_new(&options, &engine, &err), &err);
+    check_totals(engine, &query, 1003 + 5 + 3 + 1); /* 1003.5, rounded up */
+    clock_fake_set(store_sample_time("15T13:00"));
+    store_sample_maintain(sample);
+    check_totals(engine, &query, 1003 + 5 + 3 + 1);
+    query.filter.hide = SLICE("nothing");
+    check_totals(engine, &query, 1003 + 5 + 3 + 1);
+    query.filter = (struct filter_spec){ .tag_focus = SLICE("instance=^o") };
+    check_totals(engine, &query, 1003 + 5 + 1);
 }
 
 /* --- limits --- */

@@ -48,6 +48,13 @@ struct share {
     int64_t value;
 };
 
+/* Where the sample before with this link went: mostly the next one goes there, too. */
+struct last_share {
+    uint64_t row;
+    uint32_t group;
+    uint32_t place;
+};
+
 struct choosing {
     const struct query *query;
     const struct exemplars_options *options;
@@ -62,6 +69,7 @@ struct choosing {
     VEC(struct cell) cells;
     struct map share_places; /* group and link -> place */
     VEC(struct share) shares;
+    VEC(struct last_share) last_shares; /* [link] */
     struct buffer text;
 };
 
@@ -249,10 +257,9 @@ static int add_windows(void *context, const struct seriesinfo *series, const str
 
 /* --- rows --- */
 
-static int add_share(struct choosing *choosing, uint32_t group, uint32_t link, int64_t value, struct error *err)
+static int find_share(struct choosing *choosing, uint32_t group, uint32_t link, uint32_t *ret_place, struct error *err)
 {
     uint32_t next = (uint32_t)choosing->shares.n, place;
-    uint64_t n_saturated = 0;
     struct share *share;
 
     if (map_add(&choosing->share_places, (uint64_t)group << 32 | link, next, &place, err) < 0)
@@ -263,8 +270,38 @@ static int add_share(struct choosing *choosing, uint32_t group, uint32_t link, i
             return -1;
         *share = (struct share){ .group = group, .link = link };
     }
-    share = &choosing->shares.items[place];
+    *ret_place = place;
+    return 0;
+}
+
+/* There is room for the link in last_shares. */
+static int add_share(struct choosing *choosing, uint32_t group, uint32_t link, int64_t value, struct error *err)
+{
+    struct last_share *last = &choosing->last_shares.items[link];
+    uint64_t n_saturated = 0;
+    struct share *share;
+
+    if (last->row != choosing->facts->n_rows || last->group != group) {
+        if (find_share(choosing, group, link, &last->place, err) < 0)
+            return -1;
+        last->row = choosing->facts->n_rows;
+        last->group = group;
+    }
+    share = &choosing->shares.items[last->place];
     share->value = value_add(share->value, value, &n_saturated);
+    return 0;
+}
+
+/* Room for the links of a row, and for those without. */
+static int reserve_links(struct choosing *choosing, uint32_t n_links, struct error *err)
+{
+    while (choosing->last_shares.n <= n_links) {
+        struct last_share *last = VEC_PUSH(&choosing->last_shares, UINT32_MAX, err);
+
+        if (!last)
+            return -1;
+        *last = (struct last_share){ 0 };
+    }
     return 0;
 }
 
@@ -323,7 +360,8 @@ static int add_row(void *context, const struct seriesinfo *series, const struct 
     count_row(choosing->facts, row->duration_ns);
     map_clear(&choosing->share_places);
     choosing->shares.n = 0;
-    if (share_row(choosing, &choosing->series.items[candidate.series], row, err) < 0)
+    if (reserve_links(choosing, row->n_links, err) < 0 ||
+        share_row(choosing, &choosing->series.items[candidate.series], row, err) < 0)
         return -1;
     VEC_EACH (&choosing->shares, share) {
         candidate.value = share->value;
@@ -536,6 +574,7 @@ static int run(struct engine *engine, struct choosing *choosing, struct exemplar
     VEC_DONE(&choosing->groups);
     VEC_DONE(&choosing->cells);
     VEC_DONE(&choosing->shares);
+    VEC_DONE(&choosing->last_shares);
     rowlabels_free(choosing->labels);
     answer->arena = choosing->arena;
     return result;

@@ -248,7 +248,8 @@ static struct cell *cell_of(struct profilesum *sum, uint32_t stack, struct error
 int profilesum_add(void *context, const struct store_sums *sums, struct error *err)
 {
     struct profilesum *sum = context;
-    double weight = sum->options.weight ? sum->options.weight(sum->options.weight_context, sums->start_ns) : 1;
+    double weight =
+        sum->options.weight ? sum->options.weight(sum->options.weight_context, sums->series, sums->start_ns) : 1;
     const int64_t *values, *counts;
 
     if (find_columns(sum, sums->series, err) < 0)
@@ -272,6 +273,25 @@ int profilesum_add(void *context, const struct store_sums *sums, struct error *e
     sum->duration_ns = value_add(sum->duration_ns, sums->duration_ns, &sum->n_saturated);
     sum->first_ns = MIN(sum->first_ns, sums->start_ns);
     sum->last_ns = MAX(sum->last_ns, sums->start_ns + sums->length_ns);
+    return 0;
+}
+
+int profilesum_correct(struct profilesum *sum, const struct store_sums *sums, double weight, struct error *err)
+{
+    const int64_t *values;
+
+    if (find_columns(sum, sums->series, err) < 0)
+        return -1;
+    if (sum->columns.value == QUERYCOLUMNS_NONE)
+        return 0;
+    values = sums->sums + (size_t)sum->columns.value * sums->stride;
+    for (uint32_t i = 0; i < sums->n_stacks; i++) {
+        struct cell *cell = cell_of(sum, sums->stacks[i], err);
+
+        if (!cell)
+            return -1;
+        cell->level += (double)values[i] * weight;
+    }
     return 0;
 }
 

@@ -14,7 +14,7 @@ struct profilesum_options {
     struct profile_limits limits; /* of the profile and of the sums of a day */
     const struct latenames *late; /* NULL = none */
     /* As in treesum.h. */
-    double (*weight)(void *context, int64_t start_ns);
+    double (*weight)(void *context, const struct seriesinfo *series, int64_t start_ns);
     void *weight_context;
 };
 
@@ -26,6 +26,10 @@ void profilesum_freep(struct profilesum **sum);
 /* The two functions of struct store_sum_sink. */
 int profilesum_names(void *context, struct names *names, struct error *err);
 int profilesum_add(void *context, const struct store_sums *sums, struct error *err);
+
+/* Adds to averages alone: so many times the values. For options with weights. */
+MUST_CHECK int profilesum_correct(struct profilesum *sum, const struct store_sums *sums, double weight,
+                                  struct error *err);
 
 uint64_t profilesum_rows(const struct profilesum *sum);
 int64_t profilesum_duration(const struct profilesum *sum);

@@ -19,7 +19,7 @@
 
 enum {
     PAGE_POINTS = 32,
-    MAX_SLOTS = 36, /* of a point */
+    MAX_SLOTS = 1 << 18, /* of all points: two and a half years of five minutes */
 };
 #define NO_TRACK UINT32_MAX
 
@@ -53,12 +53,13 @@ struct gathering {
     struct query_facts *facts;
     struct rowlabels *labels;
     uint32_t n_points;
-    uint32_t n_slots; /* of a point */
-    int64_t slot_ns;
-    bool is_averaged; /* tracks are of single series */
-    bool has_others;  /* series that lack labels */
-    bool has_columns; /* rows or samples may have what they lack */
-    size_t max_bytes; /* of all: a half for tracks, a quarter for labels, a quarter for the answer */
+    uint32_t n_slots;  /* of a point */
+    uint64_t slot_ns;  /* slots begin at multiples of it, and where points do */
+    uint64_t phase_ns; /* how long after such a multiple the range begins */
+    bool is_averaged;  /* tracks are of single series */
+    bool has_others;   /* series that lack labels */
+    bool has_columns;  /* rows or samples may have what they lack */
+    size_t max_bytes;  /* of all: a half for tracks, a quarter for labels, a quarter for the answer */
     struct arena arena;
     struct hash_set series_seen, groups_seen, tracks_seen;
     VEC(struct series_entry) series;
@@ -104,20 +105,35 @@ struct slot {
 
 static struct slot find_slot(const struct gathering *gathering, uint64_t offset_ns)
 {
-    uint64_t step_ns = (uint64_t)gathering->options->step_ns, slot_ns = (uint64_t)gathering->slot_ns;
-    uint64_t point = offset_ns / step_ns, point_ns = point * step_ns, slot = (offset_ns - point_ns) / slot_ns;
+    uint64_t step_ns = (uint64_t)gathering->options->step_ns, slot_ns = gathering->slot_ns;
+    uint64_t point = offset_ns / step_ns, phase_ns = gathering->phase_ns, first, slot;
+    struct slot found = { .number = point, .begin_ns = point * step_ns, .end_ns = (point + 1) * step_ns };
 
-    return (struct slot){ .number = point * gathering->n_slots + slot,
-                          .begin_ns = point_ns + slot * slot_ns,
-                          .end_ns = point_ns + MIN((slot + 1) * slot_ns, step_ns) };
+    if (gathering->n_slots == 1)
+        return found;
+    first = (found.begin_ns + phase_ns) / slot_ns;
+    slot = (offset_ns + phase_ns) / slot_ns;
+    found.number = point * gathering->n_slots + (slot - first);
+    if (slot > first)
+        found.begin_ns = slot * slot_ns - phase_ns;
+    found.end_ns = MIN(found.end_ns, (slot + 1) * slot_ns - phase_ns);
+    return found;
 }
 
 static void divide_points(struct gathering *gathering)
 {
-    int64_t step_ns = gathering->options->step_ns, n_slots = (step_ns - 1) / LEVELS_SLOT_NS + 1;
+    uint64_t step_ns = (uint64_t)gathering->options->step_ns, five_minutes_ns = (uint64_t)LEVELS_SLOT_NS;
+    uint64_t n_of_point = MAX(MAX_SLOTS / MAX(gathering->n_points, 1u), 3u);
+    int64_t phase_ns;
 
-    gathering->n_slots = gathering->is_averaged ? (uint32_t)MIN(n_slots, MAX_SLOTS) : 1;
-    gathering->slot_ns = n_slots <= gathering->n_slots ? LEVELS_SLOT_NS : (step_ns - 1) / gathering->n_slots + 1;
+    gathering->n_slots = 1;
+    if (!gathering->is_averaged || step_ns <= five_minutes_ns)
+        return;
+    /* A point that begins amid a slot has a part of one more. */
+    gathering->slot_ns = ((step_ns - 1) / five_minutes_ns / (n_of_point - 1) + 1) * five_minutes_ns;
+    gathering->n_slots = (uint32_t)((step_ns - 1) / gathering->slot_ns + 2);
+    phase_ns = gathering->query->from_ns % (int64_t)gathering->slot_ns;
+    gathering->phase_ns = (uint64_t)(phase_ns < 0 ? phase_ns + (int64_t)gathering->slot_ns : phase_ns);
 }
 
 /* --- groups and tracks --- */

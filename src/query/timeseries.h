@@ -4,8 +4,9 @@
  * S1  Point i covers the rows whose windows start in [from + i * step, from + (i + 1) * step); the last one may be shorter.
  * S2  A flow (CPU, allocations) at a point is the sum of its rows. A level (memory in use) is what each series reports on
  *     average, added up over the series of the group; summed like a flow if the query says so. So that instances which
- *     take turns do not add up, points of more than five minutes are averages of their parts: of five minutes each, or a
- *     36th of the point if that is longer; parts without rows do not count.
+ *     take turns do not add up, points of more than five minutes are averages over each five minutes from midnight UTC, as
+ *     in engine.h, E2; those without rows do not count. Over ranges of years there are 262,144 parts of as many times five
+ *     minutes as it takes.
  * S3  Labels of series and labels of rows and samples (columns) are seen alike: a group is what an asker sees. A label that
  *     is not there is "". Of several values that a sample has for a label the first is taken. A profile whose samples are
  *     in several groups counts in each of them.

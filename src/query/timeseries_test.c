@@ -69,18 +69,21 @@ static struct point plain_point(const struct query_story *story, const struct qu
     return point;
 }
 
-/* The level at a point: the average of its parts that have rows. */
+/* The level at a point: the average over five minutes each that have rows. */
 static double plain_level(const struct query_story *story, const struct query_story_asked *asked, const struct by *by,
                           const char *key, int64_t from_ns, int64_t step_ns)
 {
     const int64_t five_minutes_ns = 300 * CLOCK_NS_PER_SECOND;
-    int64_t part_ns = MAX(five_minutes_ns, (step_ns + 35) / 36), until_ns = MIN(from_ns + step_ns, asked->until_ns);
+    int64_t until_ns = MIN(from_ns + step_ns, asked->until_ns), end_ns;
     double sum = 0;
     uint32_t n = 0;
 
-    for (int64_t at_ns = from_ns; at_ns < until_ns; at_ns += part_ns) {
-        struct point part = plain_point(story, asked, by, key, at_ns, MIN(at_ns + part_ns, until_ns));
+    for (int64_t at_ns = from_ns; at_ns < until_ns; at_ns = end_ns) {
+        struct point part;
 
+        end_ns =
+            MIN(step_ns <= five_minutes_ns ? until_ns : at_ns - at_ns % five_minutes_ns + five_minutes_ns, until_ns);
+        part = plain_point(story, asked, by, key, at_ns, end_ns);
         sum += part.level;
         n += part.n_rows > 0;
     }

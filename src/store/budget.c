@@ -74,12 +74,13 @@ struct budget budget_divide(uint64_t total_bytes)
     total = MAX(total, BUDGET_MIN_BYTES);
     budget.total_bytes = total;
     /* What is missing to the whole goes to stacks of threads and what malloc leaves unused. */
-    budget.cache_bytes = total * 11 / 100;
+    budget.cache_bytes = total * 8 / 100;
     budget.memtable_bytes = MIN(total * 16 / 100 / BUDGET_WRITABLE_DAYS, (uint64_t)64 << 20);
     budget.hash_bytes = total * 26 / 100;
     budget.idcache_bytes = MIN(total * 16 / 100 / BUDGET_WRITABLE_DAYS, (uint64_t)48 << 20);
     budget.close_bytes = total * 18 / 100;
     budget.read_bytes = total * 8 / 100;
+    budget.sum_bytes = total * 3 / 100;
     budget.slot_bytes = total * 3 / 100;
     return budget;
 }

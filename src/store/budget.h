@@ -14,6 +14,7 @@ struct budget {
     uint64_t idcache_bytes;  /* of each of the days that are written to */
     uint64_t close_bytes;    /* closing an hour */
     uint64_t read_bytes;     /* of a reader */
+    uint64_t sum_bytes;      /* sums of closed hours that were asked for */
     uint64_t slot_bytes;     /* roll-ups and windows of open hours, and lists of their newest rows */
 };
 

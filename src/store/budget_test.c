@@ -7,7 +7,7 @@
 static uint64_t sum(const struct budget *budget)
 {
     return budget->cache_bytes + budget->hash_bytes + budget->close_bytes + budget->read_bytes + budget->slot_bytes +
-           BUDGET_WRITABLE_DAYS * budget->memtable_bytes + budget->idcache_bytes;
+           budget->sum_bytes + BUDGET_WRITABLE_DAYS * budget->memtable_bytes + budget->idcache_bytes;
 }
 
 TEST(budget_divides_no_more_than_there_is)

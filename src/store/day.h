@@ -44,6 +44,7 @@ struct day_context {
     enum store_wal_sync wal_sync;
     double close_cpu_share;  /* 0 = all of it */
     struct slotcache *slots; /* roll-ups and windows of open hours; NULL = none (slotcache.h) */
+    struct sumcache *sums;   /* of closed hours; NULL = none (sumcache.h) */
     struct label_limits labels;
     const char *scratch_dir; /* on the same file system as the days */
     uint32_t (*max_series)(void *store, struct slice tenant);

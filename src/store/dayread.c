@@ -60,7 +60,7 @@ int dayread_open_living(struct dayread *read, struct day *day, uint32_t tenant, 
     return rowfilter_new_ranges(&read->view, tenant, NULL, 0, from_ns, until_ns, &read->filter, err);
 }
 
-static int check(const struct dayread *read, struct error *err)
+int dayread_check(const struct dayread *read, struct error *err)
 {
     const struct store_query *query = read->query;
 
@@ -83,7 +83,7 @@ int dayread_rows(struct dayread *read, struct rowstream *take_stream,
         if (!has)
             return 0;
         if (rowfilter_apply(read->filter, item->series, &item->row, &keeps, err) < 0 ||
-            (!keeps && check(read, err) < 0))
+            (!keeps && dayread_check(read, err) < 0))
             return -1;
         if (keeps && (rowfilter_series(read->filter, item->series, &series, err) < 0 ||
                       (series && visit(context, series, &item->row, err) < 0)))

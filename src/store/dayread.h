@@ -22,6 +22,8 @@ MUST_CHECK int dayread_open_living(struct dayread *read, struct day *day, uint32
                                    int64_t until_ns, struct error *err);
 /* Lets others read first if some wait: for long readers, now and then, when they hold little memory. */
 void dayread_make_way(struct dayread *read);
+/* Whether the answer is still wanted: the query's check, for those who work long without calling a sink. Errors: its. */
+MUST_CHECK int dayread_check(const struct dayread *read, struct error *err);
 /* Calls `visit` for the rows of a stream that the query takes, cut to the samples that match, with the series they are of; rows
  * of a series that cannot be read are left out. Errors: those of the stream and of `visit`, ERR_MEMORY. */
 MUST_CHECK int dayread_rows(struct dayread *read, struct rowstream *take_stream,

@@ -5,6 +5,7 @@
 #include "store/salvage.h"
 #include "store/scan.h"
 #include "store/slotcache.h"
+#include "store/sumcache.h"
 #include "store/sumscan.h"
 #include "store/windowscan.h"
 
@@ -195,6 +196,7 @@ static void rocks_close(struct store *store)
         log_error("store", "closing: syncing the write-ahead log: %s", err.text);
     dayset_done(&rocks->days);
     slotcache_free(rocks->context.slots);
+    sumcache_free(rocks->context.sums);
     retention_memory_done(&rocks->retention);
     kv_close(rocks->meta);
     kv_shared_free(rocks->context.kv);
@@ -398,6 +400,7 @@ int rocks_open(const struct store_options *options, struct store **ret_store, st
     rocks->days.trash_dir = rocks->datadir.scratch;
     if ((!options->is_read_only && salvage_finish(rocks->datadir.profiles, err) < 0) ||
         (!options->is_read_only && slotcache_new(rocks->budget.slot_bytes / 4 * 3, &rocks->context.slots, err) < 0) ||
+        (!options->is_read_only && sumcache_new(rocks->budget.sum_bytes, &rocks->context.sums, err) < 0) ||
         kv_shared_new(rocks->budget.cache_bytes, &rocks->context.kv, err) < 0 || open_meta(rocks, err) < 0 ||
         start_threads(rocks, err) < 0) {
         error_wrap(err, "data directory '%s'", options->data_dir);

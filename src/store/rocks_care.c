@@ -6,6 +6,7 @@
 #include "store/hour.h"
 #include "store/retention.h"
 #include "store/rocks_internal.h"
+#include "store/sumcache.h"
 #include "store/verify.h"
 
 #include <errno.h>
@@ -357,6 +358,8 @@ int rocks_verify(struct store *store, struct store_verify *verify, struct error 
     for (size_t i = 0; i < list.n && !result; i++)
         result = verify_one(rocks, list.starts_ns[i], verify, err);
     arena_done(&arena);
+    if (verify->is_repairing)
+        sumcache_forget_all(rocks->context.sums);
     verify->n_repaired += atomic_load_explicit(&rocks->days.n_set_aside, memory_order_relaxed) - before;
     return result;
 }

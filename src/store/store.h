@@ -110,7 +110,7 @@ struct store_sink {
     int (*row)(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err);
 };
 
-/* Sums by stack of some rows: of one series, or of all series of one group. The rows' windows start in
+/* Sums by stack of some rows: of one series, or of some or all series of one group. The rows' windows start in
  * [start_ns, start_ns + length_ns). */
 struct store_sums {
     const struct seriesinfo *series; /* or any of the group: all have the same service, name and types */
@@ -144,6 +144,7 @@ struct store_reads {
     uint64_t n_hours;  /* roll-ups of an hour of a group, or of what is over of it */
     uint64_t n_slots;  /* roll-ups of five minutes of a group */
     uint64_t n_series; /* sums of a series over a part */
+    uint64_t n_known;  /* sums of some series of a group over several hours that were added up before */
     uint64_t n_rows;   /* single rows, from parts and heads */
     uint64_t n_parts;  /* windows of a series over a part, or of a group over what is over of an open hour or slot */
     uint64_t n_spans;  /* values of the span index */

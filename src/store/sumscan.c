@@ -1,43 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/sumscan.h"
 
-#include "block/rollup.h"
 #include "block/storekey.h"
-#include "store/dayread.h"
 #include "store/openhour.h"
+#include "store/sumcache.h"
+#include "store/sumscan_internal.h"
 
 enum { MAX_STACKS = HEADROW_MAX_SAMPLES, SLOTS_OF_PIECE = 256 };
-
-/* What a group still wants of the closing at hand. */
-enum want {
-    WANT_NOTHING,
-    WANT_EDGES, /* rows before the first whole slot and behind the last */
-    WANT_ROWS,  /* rows of the whole range */
-    WANT_SOME,  /* rows of the series that are not whole: the others have given their sums */
-};
-
-struct sumscan {
-    struct dayread read;
-    int64_t from_ns, until_ns, step_ns;
-    const struct store_sum_sink *sink;
-    struct store_reads *reads;
-    struct unpacker *unpacker;
-    struct arena arena;         /* of one roll-up */
-    struct arena flags;         /* of `wants` */
-    struct kv_iterator *blocks; /* of the hour at hand */
-    const struct rowfilter_group *groups;
-    size_t n_groups;
-    uint8_t *wants;    /* [group], enum want */
-    enum want wanting; /* those of a kind are read now ... */
-    uint32_t only;     /* ... or those of one group */
-
-    /* the closing at hand, and the part of its hour that lies in the range */
-    uint8_t hour;
-    uint32_t number;
-    bool is_clean; /* all deletions are applied in it */
-    int64_t begin_ns, end_ns;
-    uint32_t group; /* place */
-};
 
 /* --- rows --- */
 
@@ -156,8 +125,8 @@ static int read_rollup(struct sumscan *scan, struct rollup *ret_rollup, bool *re
     return 0;
 }
 
-static int give_rollup(struct sumscan *scan, uint32_t series, bool is_group, int64_t start_ns, int64_t length_ns,
-                       const struct rollup *rollup, struct error *err)
+int sumscan_give(struct sumscan *scan, uint32_t series, bool is_group, int64_t start_ns, int64_t length_ns,
+                 const struct rollup *rollup, struct error *err)
 {
     struct store_sums sums = { .is_group = is_group,
                                .start_ns = start_ns,
@@ -187,7 +156,7 @@ static int take_first(void *context, uint32_t series, bool is_whole, struct erro
     return 0;
 }
 
-static int find_representative(struct sumscan *scan, uint32_t *ret_series, struct error *err)
+int sumscan_representative(struct sumscan *scan, uint32_t *ret_series, struct error *err)
 {
     *ret_series = 0;
     return rowfilter_each_of_group(scan->read.filter, scan->group, take_first, ret_series, err);
@@ -255,15 +224,15 @@ static int pass_damage(struct sumscan *scan, enum storekey_kind kind, uint32_t s
     return is_damaged ? kv_iterator_pass_damage(scan->blocks, storekey_slice(&before), &has, err) : 0;
 }
 
-/* The sums of a series over the parts of the closing at hand. A damaged one is left out: its rows cannot be read without
- * it, either. */
-static int give_series(void *context, uint32_t series, bool is_whole, struct error *err)
+/* Calls `take` for the sums of a series over each part of the closing at hand. A damaged one is left out: its rows cannot
+ * be read without it, either. */
+int sumscan_each_sums(struct sumscan *scan, uint32_t series,
+                      int (*take)(struct sumscan *scan, uint32_t series, const struct rollup *rollup,
+                                  struct error *err),
+                      struct error *err)
 {
-    struct sumscan *scan = context;
     uint32_t part = 0;
 
-    if (!is_whole)
-        return 0;
     for (seek(scan, STOREKEY_SUMS, series, 0);; kv_iterator_next(scan->blocks)) {
         struct rollup rollup;
         bool is_damaged;
@@ -278,9 +247,19 @@ static int give_series(void *context, uint32_t series, bool is_whole, struct err
         if (is_damaged)
             continue;
         scan->reads->n_series++;
-        if (give_rollup(scan, series, false, scan->begin_ns, DAY_HOUR_NS, &rollup, err) < 0)
+        if (take(scan, series, &rollup, err) < 0)
             return -1;
     }
+}
+
+static int give_series_sums(struct sumscan *scan, uint32_t series, const struct rollup *rollup, struct error *err)
+{
+    return sumscan_give(scan, series, false, scan->begin_ns, DAY_HOUR_NS, rollup, err);
+}
+
+static int give_series(void *context, uint32_t series, bool is_whole, struct error *err)
+{
+    return is_whole ? sumscan_each_sums(context, series, give_series_sums, err) : 0;
 }
 
 static int give_all_series(struct sumscan *scan, struct error *err)
@@ -299,13 +278,13 @@ static int give_hour(struct sumscan *scan, struct error *err)
     if (!n)
         return give_all_series(scan, err);
     if (read_pieces(scan, STOREKEY_GROUP_HOUR, 0, 1, n, &pieces, err) < 0 ||
-        find_representative(scan, &series, err) < 0)
+        sumscan_representative(scan, &series, err) < 0)
         return -1;
     if (pieces.is_damaged)
         return give_all_series(scan, err);
     scan->reads->n_hours += pieces.n;
     for (uint32_t i = 0; i < pieces.n; i++)
-        if (give_rollup(scan, series, true, scan->begin_ns, DAY_HOUR_NS, &pieces.rollups[i], err) < 0)
+        if (sumscan_give(scan, series, true, scan->begin_ns, DAY_HOUR_NS, &pieces.rollups[i], err) < 0)
             return -1;
     return 0;
 }
@@ -322,7 +301,7 @@ static int give_slot(struct sumscan *scan, int64_t slot_ns, uint32_t series, uin
         return give_block_rows(scan, WANT_NOTHING, scan->group, slot_ns, slot_ns + DAY_SLOT_NS, err);
     scan->reads->n_slots += pieces.n;
     for (uint32_t i = 0; i < pieces.n; i++)
-        if (give_rollup(scan, series, true, slot_ns, DAY_SLOT_NS, &pieces.rollups[i], err) < 0)
+        if (sumscan_give(scan, series, true, slot_ns, DAY_SLOT_NS, &pieces.rollups[i], err) < 0)
             return -1;
     return 0;
 }
@@ -333,7 +312,7 @@ static int give_slots(struct sumscan *scan, int64_t from_ns, int64_t until_ns, b
     uint32_t series, n_pieces;
 
     if (count_pieces(scan, STOREKEY_GROUP_SLOT, SLOTS_OF_PIECE, &n_pieces, err) < 0 ||
-        find_representative(scan, &series, err) < 0)
+        sumscan_representative(scan, &series, err) < 0)
         return -1;
     *ret_has = n_pieces > 0;
     for (int64_t slot_ns = from_ns; *ret_has && slot_ns < until_ns; slot_ns += DAY_SLOT_NS)
@@ -354,23 +333,53 @@ static bool may_cross(const struct sumscan *scan, int64_t length_ns)
     return scan->step_ns == 0 || scan->step_ns % length_ns == 0;
 }
 
+/* Goes to an hour of the day; whether a part of it lies in the range. */
+bool sumscan_go_to_hour(struct sumscan *scan, uint8_t hour)
+{
+    int64_t hour_ns = scan->read.view.day->start_ns + hour * DAY_HOUR_NS;
+
+    scan->hour = hour;
+    scan->begin_ns = MAX(hour_ns, scan->from_ns);
+    scan->end_ns = MIN(hour_ns + DAY_HOUR_NS, scan->until_ns);
+    return scan->begin_ns < scan->end_ns;
+}
+
+void sumscan_go_to_closing(struct sumscan *scan, const struct marker *marker)
+{
+    scan->number = marker->number;
+    scan->is_clean = day_view_is_clean(&scan->read.view, marker);
+}
+
+/* Whether the hour at hand can be answered by sums of the whole hour. */
+bool sumscan_is_whole_hour(const struct sumscan *scan)
+{
+    return scan->end_ns - scan->begin_ns == DAY_HOUR_NS && may_cross(scan, DAY_HOUR_NS);
+}
+
+/* Whether roll-ups and sums of the closing at hand hold what is asked of the group, and nothing that was deleted. */
+bool sumscan_has_sums(const struct sumscan *scan, const struct rowfilter_group *group)
+{
+    return !group->has_others || scan->is_clean;
+}
+
+/* --- closings --- */
+
 /* Gives what roll-ups and sums the group has for the closing at hand, and says which rows are wanted besides. */
 static int give_group(struct sumscan *scan, enum want *ret_want, struct error *err)
 {
     const struct rowfilter_group *group = &scan->groups[scan->group];
-    bool is_taken_whole = group->n_whole == group->n_series, has_slots;
-    bool is_hour = scan->end_ns - scan->begin_ns == DAY_HOUR_NS && may_cross(scan, DAY_HOUR_NS);
+    bool is_whole = sumscan_takes_whole(group), has_slots;
     int64_t first_ns = round_down(scan->begin_ns + DAY_SLOT_NS - 1, DAY_SLOT_NS);
     int64_t last_ns = round_down(scan->end_ns, DAY_SLOT_NS);
 
     *ret_want = WANT_ROWS;
-    if (group->has_others && !scan->is_clean)
+    if (!sumscan_has_sums(scan, group))
         return 0;
-    if (is_hour) {
-        *ret_want = is_taken_whole ? WANT_NOTHING : WANT_SOME;
-        return is_taken_whole ? give_hour(scan, err) : give_all_series(scan, err);
+    if (sumscan_is_whole_hour(scan)) {
+        *ret_want = is_whole ? WANT_NOTHING : WANT_SOME;
+        return is_whole ? give_hour(scan, err) : 0; /* sumscan_give_some gave the sums of series */
     }
-    if (!is_taken_whole || first_ns >= last_ns || !may_cross(scan, DAY_SLOT_NS))
+    if (!is_whole || first_ns >= last_ns || !may_cross(scan, DAY_SLOT_NS))
         return 0;
     if (give_slots(scan, first_ns, last_ns, &has_slots, err) < 0)
         return -1;
@@ -384,13 +393,12 @@ static int give_closing(struct sumscan *scan, const struct marker *marker, struc
     int64_t last_ns = MAX(round_down(scan->end_ns, DAY_SLOT_NS), first_ns);
     unsigned wanted = 0;
 
-    scan->number = marker->number;
-    scan->is_clean = day_view_is_clean(&scan->read.view, marker);
+    sumscan_go_to_closing(scan, marker);
     for (scan->group = 0; scan->group < scan->n_groups; scan->group++) {
         enum want want = WANT_NOTHING;
         uint32_t series;
 
-        if (find_representative(scan, &series, err) < 0 || (series && give_group(scan, &want, err) < 0))
+        if (sumscan_representative(scan, &series, err) < 0 || (series && give_group(scan, &want, err) < 0))
             return -1;
         scan->wants[scan->group] = (uint8_t)want;
         wanted |= 1u << want;
@@ -432,12 +440,12 @@ static int give_span(void *context, const struct openhour_span *span, uint32_t *
     if (!value.rollup.len)
         return 0;
     scan->group = span->place;
-    if (find_representative(scan, &series, err) < 0 ||
+    if (sumscan_representative(scan, &series, err) < 0 ||
         rollup_decode(value.rollup, MAX_STACKS, scan->unpacker, &scan->arena, &rollup, err) < 0)
         return -1;
     *(is_hour ? &scan->reads->n_hours : &scan->reads->n_slots) += 1;
     scan->reads->n_bytes += value.rollup.len;
-    return give_rollup(scan, series, true, span->start_ns, length_ns, &rollup, err);
+    return sumscan_give(scan, series, true, span->start_ns, length_ns, &rollup, err);
 }
 
 /* --- all hours --- */
@@ -467,18 +475,14 @@ static int sum_hour(struct sumscan *scan, struct error *err)
 
 static int sum_hours(struct sumscan *scan, struct error *err)
 {
-    const struct day *day = scan->read.view.day;
-
     scan->groups = rowfilter_groups(scan->read.filter, &scan->n_groups);
     scan->wants = arena_alloc(&scan->flags, scan->n_groups, err);
     if (!scan->wants || scan->sink->names(scan->sink->context, rowfilter_names(scan->read.filter), err) < 0)
         return -1;
-    for (scan->hour = 0; scan->hour < 24; scan->hour++) {
-        int64_t hour_ns = day->start_ns + scan->hour * DAY_HOUR_NS;
-
-        scan->begin_ns = MAX(hour_ns, scan->from_ns);
-        scan->end_ns = MIN(hour_ns + DAY_HOUR_NS, scan->until_ns);
-        if (scan->begin_ns < scan->end_ns && sum_hour(scan, err) < 0)
+    if (sumscan_give_some(scan, err) < 0)
+        return -1;
+    for (uint8_t hour = 0; hour < 24; hour++) {
+        if (sumscan_go_to_hour(scan, hour) && sum_hour(scan, err) < 0)
             return -1;
         dayread_make_way(&scan->read);
     }
@@ -488,12 +492,16 @@ static int sum_hours(struct sumscan *scan, struct error *err)
 int sumscan_day(struct day *day, const struct store_query *query, int64_t step_ns, const struct store_sum_sink *sink,
                 struct store_reads *reads, struct error *err)
 {
-    struct sumscan scan = {
-        .from_ns = query->from_ns, .until_ns = query->until_ns, .step_ns = step_ns, .sink = sink, .reads = reads
-    };
+    struct sumscan scan = { .from_ns = query->from_ns,
+                            .until_ns = query->until_ns,
+                            .step_ns = step_ns,
+                            .sink = sink,
+                            .reads = reads,
+                            .generation = sumcache_generation(day->context->sums) };
     int result;
 
     arena_init(&scan.arena, 0);
+    arena_init(&scan.given, 0);
     arena_init(&scan.flags, 0);
     result = dayread_open(&scan.read, day, query->tenant, query, err);
     if (!result && scan.read.filter)
@@ -504,6 +512,7 @@ int sumscan_day(struct day *day, const struct store_query *query, int64_t step_n
     unpacker_free(scan.unpacker);
     dayread_close(&scan.read);
     arena_done(&scan.arena);
+    arena_done(&scan.given);
     arena_done(&scan.flags);
     return result;
 }

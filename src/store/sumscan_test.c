@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "store/day_sample_test.h"
 #include "store/scan.h"
+#include "store/sumcache.h"
 
 enum { MAX_STACK = 200 };
 
@@ -205,6 +206,156 @@ TEST(sumscan_answers_by_series_and_rows_where_roll_ups_are_damaged)
     reads = check_same(&sample, "{service_name=\"api\"}", day_sample_time(7), day_sample_time(7.5), 0);
     CHECK_EQ(reads.n_slots, 5);
     CHECK_EQ(sample.context.n_damaged, 2);
+    day_sample_done(&sample);
+}
+
+/* Hours 7 to 10, closed, with three series of one group. */
+static void fill_hours(struct day_sample *sample)
+{
+    static const char *const instances[] = { "one", "two", "three" };
+
+    for (unsigned i = 0; i < 24; i++)
+        day_sample_write(sample, &(struct day_sample_profile){ .instance = instances[i % 3],
+                                                               .hour = 7 + i / 6.0,
+                                                               .first_stack = i,
+                                                               .n_stacks = 20,
+                                                               .thread = "worker" });
+    day_sample_close_hours(sample);
+}
+
+static struct store_reads check_two_of_three(struct day_sample *sample)
+{
+    return check_same(sample, "{instance!=\"three\"}", day_sample_time(7), day_sample_time(11), 0);
+}
+
+TEST(sumscan_remembers_sums_of_some_series_until_the_hours_change)
+{
+    struct day_sample sample;
+    struct store_reads reads;
+    struct error err;
+
+    day_sample_init(&sample);
+    CHECK_OK(sumcache_new(1 << 20, &sample.context.sums, &err), &err);
+    fill_hours(&sample);
+    reads = check_two_of_three(&sample);
+    CHECK_EQ(reads.n_series, 8);
+    CHECK_EQ(reads.n_known, 0);
+    reads = check_two_of_three(&sample);
+    CHECK_EQ(reads.n_series, 0);
+    CHECK_EQ(reads.n_known, 1);
+    /* Another range, other series, steps: each is something else. */
+    reads = check_same(&sample, "{instance!=\"three\"}", day_sample_time(7), day_sample_time(10), 0);
+    CHECK_EQ(reads.n_series, 6);
+    reads = check_same(&sample, "{instance!=\"two\"}", day_sample_time(7), day_sample_time(11), 0);
+    CHECK_EQ(reads.n_series, 8);
+    reads = check_same(&sample, "{instance!=\"three\"}", day_sample_time(7), day_sample_time(11), DAY_HOUR_NS);
+    CHECK_EQ(reads.n_series, 8);
+    /* A late row, which is open first and then closed. */
+    day_sample_write(&sample, &(struct day_sample_profile){ .instance = "two", .hour = 8.5, .n_stacks = 3 });
+    reads = check_two_of_three(&sample);
+    CHECK_EQ(reads.n_known, 1);
+    CHECK_EQ(reads.n_rows, 1);
+    day_sample_close_hours(&sample);
+    reads = check_two_of_three(&sample);
+    CHECK_EQ(reads.n_series, 9);
+    CHECK_EQ(check_two_of_three(&sample).n_known, 1);
+    /* A deletion, at once and when it is applied. */
+    delete_some(&sample, "{instance=\"one\"}", 7, 8);
+    check_two_of_three(&sample);
+    check_two_of_three(&sample);
+    CHECK_OK(hour_rewrite_all(sample.day, &err), &err);
+    check_two_of_three(&sample);
+    CHECK_EQ(check_two_of_three(&sample).n_known, 1);
+    /* A repair. */
+    sumcache_forget_all(sample.context.sums);
+    CHECK_EQ(check_two_of_three(&sample).n_known, 0);
+    check_many(&sample, 7, 200);
+    sumcache_free(sample.context.sums);
+    day_sample_done(&sample);
+}
+
+TEST(sumscan_does_not_remember_sums_with_damage)
+{
+    struct day_sample sample;
+    struct error err;
+
+    day_sample_init(&sample);
+    CHECK_OK(sumcache_new(1 << 20, &sample.context.sums, &err), &err);
+    fill_hours(&sample);
+    damage(&sample, STOREKEY_SUMS);
+    for (int i = 0; i < 2; i++) {
+        struct store_query query = { .tenant = SLICE("default"),
+                                     .from_ns = day_sample_time(7),
+                                     .until_ns = day_sample_time(11) };
+        AUTO(selector_freep) struct selector *selector = NULL;
+        struct answer answer = { .query = &query };
+        struct store_reads reads = { 0 };
+
+        CHECK_OK(selector_new(SLICE("{instance!=\"three\"}"), &selector, &err), &err);
+        query.selector = selector;
+        CHECK_OK(
+            sumscan_day(sample.day, &query, 0, &(struct store_sum_sink){ &answer, take_names, add_sums }, &reads, &err),
+            &err);
+        CHECK_EQ(reads.n_series, 7);
+        CHECK_EQ(reads.n_known, 0);
+    }
+    CHECK_EQ(sumcache_bytes(sample.context.sums), 0);
+    sumcache_free(sample.context.sums);
+    day_sample_done(&sample);
+}
+
+/* With memory for a few stacks at a time, what was added up is given in between. */
+TEST(sumscan_gives_sums_in_parts_where_memory_is_short)
+{
+    struct day_sample sample;
+    struct error err;
+
+    day_sample_init(&sample);
+    CHECK_OK(sumcache_new(1 << 20, &sample.context.sums, &err), &err);
+    for (unsigned i = 0; i < 24; i++)
+        day_sample_write(&sample, &(struct day_sample_profile){ .instance = i % 3 ? "one" : "two",
+                                                                .hour = 7 + i / 6.0,
+                                                                .first_stack = i * 6,
+                                                                .n_stacks = 30 });
+    day_sample_close_hours(&sample);
+    sample.context.read_bytes = 12 << 10;
+    check_same(&sample, "{instance=\"one\"}", day_sample_time(7), day_sample_time(11), 0);
+    CHECK_EQ(sumcache_bytes(sample.context.sums), 0);
+    sumcache_free(sample.context.sums);
+    day_sample_done(&sample);
+}
+
+static int sum_some(void *context, struct error *err)
+{
+    struct day_sample *sample = context;
+    struct store_query query = { .tenant = SLICE("default"),
+                                 .from_ns = day_sample_time(7),
+                                 .until_ns = day_sample_time(11) };
+    AUTO(selector_freep) struct selector *selector = NULL;
+    struct answer answer = { .query = &query };
+    struct store_reads reads = { 0 };
+
+    sumcache_forget_all(sample->context.sums);
+    if (selector_new(SLICE("{instance!=\"three\"}"), &selector, err) < 0)
+        return -1;
+    query.selector = selector;
+    for (int i = 0; i < 2; i++)
+        if (sumscan_day(sample->day, &query, 0, &(struct store_sum_sink){ &answer, take_names, add_sums }, &reads,
+                        err) < 0)
+            return -1;
+    return 0;
+}
+
+TEST(sumscan_survives_failing_allocations_while_it_remembers)
+{
+    struct day_sample sample;
+    struct error err;
+
+    day_sample_init(&sample);
+    CHECK_OK(sumcache_new(1 << 20, &sample.context.sums, &err), &err);
+    fill_hours(&sample);
+    test_each_allocation_failing(sum_some, &sample);
+    sumcache_free(sample.context.sums);
     day_sample_done(&sample);
 }
 

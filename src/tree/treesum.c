@@ -263,26 +263,58 @@ static int add_values(struct treesum *sum, struct treesum_tree *tree, const stru
     return 0;
 }
 
+/* Finds the stacks of sums in their tree, and makes room there. */
+static int find_stacks(struct treesum *sum, struct treesum_tree *tree, const struct store_sums *sums, struct error *err)
+{
+    uint32_t n_known;
+
+    if (grow_scratch(sum, sums->n_stacks, err) < 0)
+        return -1;
+    treecache_find(sum->options.cache, tree->tree, names_identity(sum->names), sums->stacks, sums->n_stacks,
+                   sum->stacks, &n_known);
+    return grow_tree(sum, tree, n_known, err);
+}
+
 int treesum_add(void *context, const struct store_sums *sums, struct error *err)
 {
     struct treesum *sum = context;
     struct treesum_tree *tree = tree_of(sum, sums->series, err);
-    double weight = sum->options.weight ? sum->options.weight(sum->options.weight_context, sums->start_ns) : 1;
-    uint32_t n_known;
+    double weight =
+        sum->options.weight ? sum->options.weight(sum->options.weight_context, sums->series, sums->start_ns) : 1;
 
     if (!tree)
         return -1;
     if (tree->columns.value == QUERYCOLUMNS_NONE)
         return 0;
-    if (grow_scratch(sum, sums->n_stacks, err) < 0)
-        return -1;
-    treecache_find(sum->options.cache, tree->tree, names_identity(sum->names), sums->stacks, sums->n_stacks,
-                   sum->stacks, &n_known);
-    if (grow_tree(sum, tree, n_known, err) < 0 || add_values(sum, tree, sums, weight, err) < 0)
+    if (find_stacks(sum, tree, sums, err) < 0 || add_values(sum, tree, sums, weight, err) < 0)
         return -1;
     sum->facts.n_rows += sums->n_rows;
     sum->facts.duration_ns += sums->duration_ns;
     sum->facts.has_counts &= tree->columns.count != QUERYCOLUMNS_NONE;
+    return sum->pending.n < MAX_PENDING ? 0 : settle(sum, err);
+}
+
+int treesum_correct(struct treesum *sum, const struct store_sums *sums, double weight, struct error *err)
+{
+    struct treesum_tree *tree = tree_of(sum, sums->series, err);
+    const int64_t *values;
+
+    ASSERT(sum->options.weight);
+    if (!tree)
+        return -1;
+    if (tree->columns.value == QUERYCOLUMNS_NONE)
+        return 0;
+    if (find_stacks(sum, tree, sums, err) < 0)
+        return -1;
+    values = sums->sums + (size_t)tree->columns.value * sums->stride;
+    for (uint32_t i = 0; i < sums->n_stacks; i++) {
+        double level = (double)values[i] * weight;
+
+        if (sum->stacks[i] != CALLTREE_NONE)
+            tree->levels[sum->stacks[i]] += level;
+        else if (add_pending(sum, tree, sums->stacks[i], 0, 0, level, err) < 0)
+            return -1;
+    }
     return sum->pending.n < MAX_PENDING ? 0 : settle(sum, err);
 }
 

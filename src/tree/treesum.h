@@ -15,8 +15,8 @@ struct treesum_options {
     /* Of sums, and of what the cache grows by; 0 = no limit. Beyond it: ERR_LIMIT naming `limit_bytes`. */
     size_t max_bytes;
     size_t limit_bytes; /* of the query, of which this is one thread's share */
-    /* Levels are averaged by weights that depend on the time of rows; NULL = values are added up. */
-    double (*weight)(void *context, int64_t start_ns);
+    /* Levels are averaged by weights that depend on the group and time of rows (levels.h); NULL = values are added up. */
+    double (*weight)(void *context, const struct seriesinfo *series, int64_t start_ns);
     void *weight_context;
     /* Asked while names are read, which may take long: -1 with an error ends it. NULL = nobody is asked. */
     int (*check)(void *context, struct error *err);
@@ -31,6 +31,9 @@ void treesum_freep(struct treesum **sum);
 /* The two functions of struct store_sum_sink. */
 int treesum_names(void *context, struct names *names, struct error *err);
 int treesum_add(void *context, const struct store_sums *sums, struct error *err);
+
+/* Adds to averages alone: so many times the values. For options with weights; after treesum_names like the others. */
+MUST_CHECK int treesum_correct(struct treesum *sum, const struct store_sums *sums, double weight, struct error *err);
 
 /* Adds another one, of the same cache and type, to this: for sums that were made side by side. */
 MUST_CHECK int treesum_join(struct treesum *sum, const struct treesum *other, struct error *err);
