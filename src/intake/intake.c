@@ -113,9 +113,22 @@ void intake_worker_free(struct intake_worker *worker)
     memory_free(worker);
 }
 
+/* Empties it, and lets go of what a single large upload needed. */
+static void trim_arena(struct arena *arena)
+{
+    size_t max_bytes = arena->max_bytes;
+
+    if (arena->used_bytes <= KEPT_BYTES) {
+        arena_reset(arena);
+        return;
+    }
+    arena_done(arena);
+    arena_init(arena, max_bytes);
+}
+
 static void begin(struct intake_worker *worker, const struct upload *upload)
 {
-    arena_reset(&worker->arena);
+    trim_arena(&worker->arena);
     worker->upload = upload;
     worker->receipt = (struct intake_receipt){ 0 };
     worker->inflated_left = worker->intake->max_body_bytes;
