@@ -48,6 +48,21 @@ kill_storm() {
     status=$?
 }
 
+# cgroup_make BYTES: a memory cgroup in $cgroup; false where none can be had.
+cgroup_make() {
+    if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+        cgroup=/sys/fs/cgroup/hearth-test-$$
+        { echo +memory >/sys/fs/cgroup/cgroup.subtree_control && mkdir "$cgroup" &&
+            echo "$1" >"$cgroup/memory.max"; } 2>cgroup.err || return 1
+    else
+        cgroup=/sys/fs/cgroup/memory/hearth-test-$$
+        { mkdir "$cgroup" && echo "$1" >"$cgroup/memory.limit_in_bytes"; } 2>cgroup.err || return 1
+    fi
+}
+cgroup_kills() {
+    sed -n 's/^oom_kill //p' "$cgroup/memory.events" "$cgroup/memory.oom_control" 2>cgroup.err | head -n 1
+}
+
 # random N: a number below N, from $seed, the next one each time.
 random() {
     seed_step=$((seed_step + 1))

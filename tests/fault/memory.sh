@@ -11,21 +11,6 @@ seconds=${1:-8}
 storm_seconds=$((seconds + 60))
 has_check=yes
 
-# cgroup_make BYTES: a memory cgroup in $cgroup; false where none can be had.
-cgroup_make() {
-    if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
-        cgroup=/sys/fs/cgroup/hearth-test-$$
-        { echo +memory >/sys/fs/cgroup/cgroup.subtree_control && mkdir "$cgroup" &&
-            echo "$1" >"$cgroup/memory.max"; } 2>cgroup.err || return 1
-    else
-        cgroup=/sys/fs/cgroup/memory/hearth-test-$$
-        { mkdir "$cgroup" && echo "$1" >"$cgroup/memory.limit_in_bytes"; } 2>cgroup.err || return 1
-    fi
-}
-cgroup_kills() {
-    sed -n 's/^oom_kill //p' "$cgroup/memory.events" "$cgroup/memory.oom_control" 2>cgroup.err | head -n 1
-}
-
 # stays_below LIMIT PEAK_KB CGROUP_BYTES STORM_OPTIONS...: a storm with this limit.
 stays_below() {
     limit=$1 most_kb=$2 cgroup_bytes=$3
