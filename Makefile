@@ -18,7 +18,7 @@ LIBS_pack    := -ldeflate -lz -lzstd -llz4
 LIBS_profile := -lpcre2-8
 LIBS_kv      := -lrocksdb
 LIBS_net     := -levent_core -lnghttp2
-LIBS_scrape  := -lcurl
+LIBS_scrape  := -ldl
 
 CFLAGS_release := -O2 -DNDEBUG
 CFLAGS_clang   := -O2

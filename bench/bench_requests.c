@@ -164,6 +164,30 @@ static void make_push_gzip(struct making *making)
 
 /* --- OTLP --- */
 
+/* A set of one more label than `set` has. */
+static uint32_t add_label(struct batch *batch, uint32_t set, const char *name, const char *value)
+{
+    struct tables *t = &batch->tables;
+    uint32_t start = t->label_set_starts[set], n = t->label_set_starts[set + 1] - start, key = 0;
+    struct slice texts[] = { slice_from(name), slice_from(value) };
+    struct error err;
+    struct label *labels = ARENA_ARRAY(&batch->arena, struct label, t->n_labels + n + 1, &err);
+    uint32_t *starts = ARENA_ARRAY(&batch->arena, uint32_t, t->n_label_sets + 2, &err);
+
+    if (!labels || !starts || batchedit_add_strings(batch, texts, 2, &key, &err) < 0)
+        die("no memory");
+    memcpy(labels, t->labels, t->n_labels * sizeof(*labels));
+    memcpy(labels + t->n_labels, t->labels + start, n * sizeof(*labels));
+    memcpy(starts, t->label_set_starts, (t->n_label_sets + 1) * sizeof(*starts));
+    labels[t->n_labels + n] = (struct label){ .key = key, .text = key + 1, .kind = LABEL_STRING };
+    t->labels = labels;
+    t->label_set_starts = starts;
+    t->n_labels += n + 1;
+    t->n_label_sets++;
+    starts[t->n_label_sets] = t->n_labels;
+    return t->n_label_sets - 1;
+}
+
 static void encode_otlp(struct making *making)
 {
     struct format_write_options options = { .plain = true, .type = PROFILE_NO_TYPE };
@@ -176,9 +200,7 @@ static void encode_otlp(struct making *making)
 
     profile->start_ns = making->start_ns;
     for (size_t i = 0; i < ARRAY_LEN(attributes); i++)
-        if (batchedit_add_label(batch, profile->resource, slice_from(attributes[i][0]), slice_from(attributes[i][1]),
-                                &profile->resource, &err) < 0)
-            die(err.text);
+        profile->resource = add_label(batch, profile->resource, attributes[i][0], attributes[i][1]);
     if (otlp_encode(batch, &options, &making->message, &err) < 0)
         die(err.text);
 }

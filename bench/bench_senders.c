@@ -414,8 +414,11 @@ static struct timespec next_wait(const struct senders *senders)
 {
     int64_t wait_ns = STALL_NS;
 
-    if (senders->rate > 0 && senders->n_begun < senders->count && senders->n_idle > 0)
-        wait_ns = MAX(senders->came_ns[senders->n_begun] - measure_real_ns(), 0);
+    if (senders->rate > 0 && senders->n_begun < senders->count && senders->n_idle > 0) {
+        int64_t left_ns = senders->came_ns[senders->n_begun] - measure_real_ns();
+
+        wait_ns = MAX(left_ns, 0);
+    }
     return (struct timespec){ wait_ns / CLOCK_NS_PER_SECOND, wait_ns % CLOCK_NS_PER_SECOND };
 }
 

@@ -54,16 +54,15 @@ static inline bool fleet_read(char *bytes, size_t len)
     return true;
 }
 
-/* The next profile, into `batch`; false at the end of the stream. */
-static inline bool fleet_next(struct fleet *fleet)
+/* The next profile as it came, in `body`; empty at the end of the stream. */
+static inline struct slice fleet_next_body(struct fleet *fleet)
 {
     char header[24];
     struct error err;
-    int64_t begun_ns;
     size_t len;
 
     if (!fleet_read(header, sizeof(header)))
-        return false;
+        return slice_of(NULL, 0);
     len = bytes_get_le32(header);
     if (len > fleet->capacity) {
         fleet->body = memory_realloc(fleet->body, len, &err);
@@ -71,7 +70,21 @@ static inline bool fleet_next(struct fleet *fleet)
     }
     if (!fleet->body || !fleet_read(fleet->body, len))
         measure_die(fleet->program, "the stream is cut off");
-    fleet->packed = slice_of(fleet->body, len);
+    fleet->service = bytes_get_le32(header + 4);
+    fleet->instance = bytes_get_le32(header + 8);
+    fleet->start_ns = (int64_t)bytes_get_le64(header + 16);
+    return slice_of(fleet->body, len);
+}
+
+/* The next profile, into `batch`; false at the end of the stream. */
+static inline bool fleet_next(struct fleet *fleet)
+{
+    struct error err;
+    int64_t begun_ns;
+
+    fleet->packed = fleet_next_body(fleet);
+    if (fleet->packed.len == 0)
+        return false;
     begun_ns = measure_thread_cpu_ns();
     if (unpacker_unwrap(fleet->unpacker, fleet->packed, profile_default_limits.max_inflated_bytes, UNPACKER_MAX_LAYERS,
                         &fleet->plain, &err) < 0)
@@ -82,9 +95,6 @@ static inline bool fleet_next(struct fleet *fleet)
     if (pprof_decode(fleet->plain, &fleet->batch, &err) < 0)
         measure_die(fleet->program, err.text);
     fleet->decode_ns += measure_thread_cpu_ns() - begun_ns;
-    fleet->service = bytes_get_le32(header + 4);
-    fleet->instance = bytes_get_le32(header + 8);
-    fleet->start_ns = (int64_t)bytes_get_le64(header + 16);
     return true;
 }
 

@@ -35,6 +35,7 @@
     X(INTAKE_DELTAS)  /* deltas.c: what senders counted so far */                                                      \
     X(SOURCES)        /* sources.c: who sent what */                                                                   \
     X(SCRAPE)         /* scrape.c: the targets and what is known of them */                                            \
+    X(SCRAPE_CURL)    /* curlload.c: whether libcurl is loaded */                                                      \
     X(QUEUE)          /* queue.c: the items */                                                                         \
     X(METRICS)        /* metrics.c: the list of tables and their series */                                             \
     X(LOG)            /* log.c: where lines go; nearly last, so that any code may log */                               \

@@ -194,6 +194,14 @@ static int check_range(const struct option_spec *spec, const char *text, const u
                      option_min(spec), option_max(spec));
 }
 
+/* Adds the hint of the option to what is wrong with its value. */
+static int add_hint(const struct option_spec *spec, struct error *err)
+{
+    struct error plain = *err;
+
+    return spec->hint ? error_set(err, plain.code, "%s; %s", plain.text, spec->hint) : -1;
+}
+
 int option_parse(const struct option_spec *spec, const char *text, union option_value *ret_value, struct error *err)
 {
     union option_value value;
@@ -202,7 +210,7 @@ int option_parse(const struct option_spec *spec, const char *text, union option_
         return error_set(err, ERR_INVALID, "a value of %zu bytes is too long; the most allowed is %d bytes",
                          strlen(text), OPTION_VALUE_MAX);
     if (parse_unranged(spec, text, &value, err) < 0 || check_range(spec, text, &value, err) < 0)
-        return -1;
+        return add_hint(spec, err);
     *ret_value = value;
     return 0;
 }

@@ -87,6 +87,7 @@ struct option_spec {
     const char *alias;                    /* another name for the flag, as other programs have it; no key of a file */
     const char *alias_variable;           /* a variable of another program, in full: read where ours is absent */
     bool is_reloadable;                   /* a running server takes a new value when it gets SIGHUP */
+    const char *hint;                     /* for a wrong value, behind what is wrong: what may have been meant */
     bool is_hidden;                       /* works, but help, completions and reference pages leave it out */
     bool is_flag_only;                    /* neither a variable nor a key: --help */
 };

@@ -160,3 +160,15 @@ TEST(option_types_all_have_a_name_and_a_syntax)
         CHECK(option_type_field(type) != OPTION_FIELD_NONE);
     }
 }
+
+TEST(option_says_behind_a_wrong_value_what_may_have_been_meant)
+{
+    struct option_spec spec = format_spec;
+    union option_value value;
+    struct error err;
+
+    spec.hint = "times are --until";
+    CHECK_ERROR(option_parse(&spec, "now-2h", &value, &err), &err, ERR_INVALID);
+    CHECK_HAS(err.text, "'now-2h' is unknown; write one of text, json; times are --until");
+    CHECK_EQ(parsed(&spec, "json").word, SAMPLE_JSON);
+}

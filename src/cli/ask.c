@@ -131,10 +131,14 @@ int ask_resolve(const struct ask *ask, const char *given, const char *type, int6
     }
     question.query.type = question.resolved.profile_type;
     question.query.selector = question.resolved.selector;
-    if (question.resolved.note[0])
-        command_note(ask->context, "%s", question.resolved.note);
     *ret_question = question;
     return 0;
+}
+
+void ask_tell_choice(const struct ask *ask, const struct ask_question *question)
+{
+    if (question->resolved.note[0])
+        command_note(ask->context, "%s", question->resolved.note);
 }
 
 void ask_question_done(struct ask_question *question)
@@ -212,6 +216,7 @@ int ask_begin(struct ask *ask, struct ask_question *question, struct command_con
         read_range(ask, selection, &from_ns, &until_ns, err) < 0 ||
         ask_resolve(ask, context->arguments.items[0], selection->type, from_ns, until_ns, question, err) < 0)
         return -1;
+    ask_tell_choice(ask, question);
     question->query.ids = ids;
     return 0;
 }
@@ -301,12 +306,21 @@ struct span {
     int64_t first_ns, last_ns;
 };
 
+static int check_deadline(void *context, struct error *err)
+{
+    const struct ask *ask = context;
+
+    if (ask->deadline_mono_ns && clock_mono_ns() > ask->deadline_mono_ns)
+        return error_set(err, ERR_TIMEOUT, "looking for what there is took too long");
+    return 0;
+}
+
 static int widen_span(void *context, const struct seriesinfo *series, const struct windows *windows, struct error *err)
 {
     struct span *span = context;
 
-    if (span->ask->deadline_mono_ns && clock_mono_ns() > span->ask->deadline_mono_ns)
-        return error_set(err, ERR_TIMEOUT, "nothing matches, and looking for what there is took too long");
+    if (check_deadline((void *)span->ask, err) < 0)
+        return -1;
     if (windows->n_rows > 0) {
         span->first_ns = MIN(span->first_ns, windows->starts_ns[0]);
         span->last_ns = MAX(span->last_ns, windows->starts_ns[windows->n_rows - 1]);
@@ -318,11 +332,15 @@ static int widen_span(void *context, const struct seriesinfo *series, const stru
 static int find_span(const struct ask *ask, const struct selector *selector, struct span *ret_span, struct error *err)
 {
     struct span span = { ask, INT64_MAX, INT64_MIN };
-    struct store_query always = { slice_from(ask->config->tenant), selector, 0, INT64_MAX };
+    struct store_query always = { .tenant = slice_from(ask->config->tenant),
+                                  .selector = selector,
+                                  .until_ns = INT64_MAX,
+                                  .check = check_deadline,
+                                  .check_context = (void *)ask };
     struct store_reads reads = { 0 };
 
     if (store_windows(ask->store, &always, &(struct store_window_sink){ &span, widen_span }, &reads, err) < 0)
-        return ask_failed(ask, err);
+        return -1;
     *ret_span = span;
     return 0;
 }
@@ -359,7 +377,7 @@ static void tell_range(const struct ask *ask, const struct ask_question *questio
                  clock_format(question->query.until_ns, CLOCK_ZONE_UTC, 0, until));
 }
 
-int ask_tell_empty(const struct ask *ask, const struct ask_question *question, struct error *err)
+static int tell_empty(const struct ask *ask, const struct ask_question *question, struct error *err)
 {
     char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
     const struct query *query = &question->query;
@@ -385,5 +403,16 @@ int ask_tell_empty(const struct ask *ask, const struct ask_question *question, s
     command_note(ask->context, "there are some that begin from %s to %s; ask for that time",
                  clock_format(span.first_ns, CLOCK_ZONE_UTC, 0, from),
                  clock_format(span.last_ns, CLOCK_ZONE_UTC, 0, until));
+    return 0;
+}
+
+int ask_tell_empty(const struct ask *ask, const struct ask_question *question, struct error *err)
+{
+    if (tell_empty(ask, question, err) == 0)
+        return 0;
+    if (err->code != ERR_TIMEOUT)
+        return -1;
+    command_note(ask->context, "nothing matches, and looking for what there is took longer than --timeout %s",
+                 units_human_ns(ask->config->timeout_ns).text);
     return 0;
 }

@@ -60,14 +60,16 @@ struct ask_question {
     struct slice text; /* canonical, in the arena of the context */
     struct query query;
 };
-/* Reads a query and gives it a meaning by what the store has in the range, or else has at all; tells what was chosen for
- * the asker. `type` may be NULL. The question holds no reference to the texts. Errors: ERR_USAGE saying where in the
+/* Reads a query and gives it a meaning by what the store has in the range, or else has at all. `type` may be NULL. The question holds no reference to the texts. Errors: ERR_USAGE saying where in the
  * text, ERR_NOT_FOUND saying what there is. */
 MUST_CHECK int ask_resolve(const struct ask *ask, const char *text, const char *type, int64_t from_ns, int64_t until_ns,
                            struct ask_question *ret_question, struct error *err);
+/* Tells what was chosen for the asker, if anything was. */
+void ask_tell_choice(const struct ask *ask, const struct ask_question *question);
 void ask_question_done(struct ask_question *question);
 
-/* The beginning of a command with one query, its first argument: ask_open, the range and ids of the options, ask_resolve. Both
+/* The beginning of a command with one query, its first argument: ask_open, the range and ids of the options, ask_resolve,
+ * ask_tell_choice. Both
  * structs are zeroed, and are to be closed and done whatever comes of it. Errors: likewise, ERR_USAGE naming the option. */
 MUST_CHECK int ask_begin(struct ask *ask, struct ask_question *question, struct command_context *context,
                          const struct ask_config *config, const struct ask_selection *selection, struct error *err);
@@ -96,5 +98,5 @@ struct view_query ask_view_query(const struct ask_question *question, const stru
 void ask_type_parts(const struct ask_question *question, struct slice *ret_type, struct slice *ret_unit);
 
 /* Tells that nothing matches, and what there is: when there are such profiles, or else which services and types the
- * store has. */
+ * store has. The answer is complete without it: if looking takes longer than --timeout, it says so and succeeds. */
 MUST_CHECK int ask_tell_empty(const struct ask *ask, const struct ask_question *question, struct error *err);

@@ -563,6 +563,8 @@ static int resolve_sides(const struct ask *ask, struct ask_question questions[2]
         if (ask_resolve(ask, texts[i], config->view.type, ranges[i].from_ns, ranges[i].until_ns, &questions[i], err) <
             0)
             return error_wrap(err, "--%s", side_options[i]);
+        if (i == 0 || strcmp(questions[0].resolved.note, questions[1].resolved.note) != 0)
+            ask_tell_choice(ask, &questions[i]);
         ask_type_parts(&questions[i], &views[i].type_name, &views[i].unit);
     }
     return check_types(views, err) < 0 ? error_wrap(err, "--comparison") : 0;
@@ -628,6 +630,11 @@ static int run(struct command_context *context, struct error *err)
     if (has_queries && config->view.filter.labels.n > 0)
         return error_set(err, ERR_USAGE,
                          "--label chooses samples of files; of queries, conditions go into their braces");
+    if (has_queries && config->view.input.from)
+        return error_set(
+            err, ERR_USAGE,
+            "--from is the format of files; of queries, --time-range, --until and --baseline-from say which "
+            "time is meant");
     if (has_queries)
         return compare_answers(context, err);
     if (check_no_times(config, err) < 0)

@@ -4,17 +4,20 @@
 #include "base/units.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
+#include "cli/showplan.h"
 #include "cli/table.h"
 
 struct explain_config {
     struct ask_config ask;
     struct ask_selection selection;
     struct view_filter filter;
-    bool is_json;
+    bool is_json, is_dry;
 };
 
 static const struct option_spec explain_options[] = {
     { "json", OPTION_BOOL, FIELD(explain_config, is_json), "false", "Write JSON." },
+    { "dry-run", OPTION_BOOL, FIELD(explain_config, is_dry), "false", "Say what would be read, and do not read it.",
+      .is_flag_only = true },
 };
 
 /* As many as a page shows: the answer is made, but not all of its nodes. */
@@ -23,8 +26,10 @@ static const struct option_spec explain_options[] = {
 /* What there is to say. */
 struct explanation {
     const struct ask_question *question;
-    const struct query_facts *facts;
-    uint32_t n_nodes; /* at most PAGE_NODES */
+    const struct showplan *plan;
+    const struct query_facts *plan_facts;
+    const struct query_facts *facts; /* NULL: nothing was answered */
+    uint32_t n_nodes;                /* at most PAGE_NODES */
 };
 
 /* --- text --- */
@@ -54,10 +59,10 @@ static void print_reads(const struct store_reads *reads, struct buffer *out)
     for (size_t i = 0; i < ARRAY_LEN(sources); i++)
         buffer_printf(out, "%s%llu %s\n", i ? "        " : "read    ", (unsigned long long)sources[i].n,
                       sources[i].n == 1 ? sources[i].one : sources[i].many);
-    buffer_printf(out, "        %s of roll-ups, sums and windows\n", units_human_bytes((int64_t)reads->n_bytes).text);
+    buffer_printf(out, "        %s, as they are kept\n", units_human_bytes((int64_t)reads->n_bytes).text);
 }
 
-static void print_text(const struct explanation *e, struct buffer *out)
+static int print_plan(const struct explanation *e, struct buffer *out, struct error *err)
 {
     char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
     const struct query *query = &e->question->query;
@@ -65,10 +70,20 @@ static void print_text(const struct explanation *e, struct buffer *out)
     buffer_append_text(out, "query   ");
     table_append_text(out, e->question->text);
     buffer_append_byte(out, '\n');
-    buffer_printf(out, "values  %s\n", kind_text(e->facts));
+    buffer_printf(out, "values  %s\n", kind_text(e->plan_facts));
     buffer_printf(out, "range   %s to %s (%s)\n", clock_format(query->from_ns, CLOCK_ZONE_UTC, 0, from),
                   clock_format(query->until_ns, CLOCK_ZONE_UTC, 0, until),
                   units_human_ns(query->until_ns - query->from_ns).text);
+    if (!e->plan->days.n) {
+        buffer_append_text(out, "plan    there is no day to read\n");
+        return 0;
+    }
+    buffer_append_text(out, "plan    to be read at most, by day\n");
+    return showplan_print(e->plan, "        ", out, err);
+}
+
+static void print_answer(const struct explanation *e, struct buffer *out)
+{
     print_reads(&e->facts->reads, out);
     buffer_printf(out, "answer  %llu profile%s", (unsigned long long)e->facts->n_rows,
                   e->facts->n_rows == 1 ? "" : "s");
@@ -76,7 +91,8 @@ static void print_text(const struct explanation *e, struct buffer *out)
         buffer_printf(out, " of %s", units_human_ns(e->facts->duration_ns).text);
     buffer_printf(out, e->n_nodes < PAGE_NODES ? ", a tree of %u node%s\n" : ", the %u heaviest node%s of a tree\n",
                   e->n_nodes, e->n_nodes == 1 ? "" : "s");
-    buffer_printf(out, "time    %s reading, %s finishing, %u thread%s\n", units_human_ns(e->facts->read_ns).text,
+    buffer_printf(out, "time    %s planning, %s reading, %s finishing, %u thread%s\n",
+                  units_human_ns(e->plan_facts->read_ns).text, units_human_ns(e->facts->read_ns).text,
                   units_human_ns(e->facts->finish_ns).text, e->facts->n_threads, e->facts->n_threads == 1 ? "" : "s");
 }
 
@@ -102,6 +118,20 @@ static void json_reads(const struct store_reads *reads, struct json *json)
     json_object_end(json);
 }
 
+static void json_answer(const struct explanation *e, struct json *json)
+{
+    json_reads(&e->facts->reads, json);
+    json_count(json, "profiles", e->facts->n_rows);
+    json_key(json, "duration_ns");
+    json_int(json, e->facts->duration_ns);
+    json_count(json, "nodes", e->n_nodes);
+    json_key(json, "read_ns");
+    json_int(json, e->facts->read_ns);
+    json_key(json, "finish_ns");
+    json_int(json, e->facts->finish_ns);
+    json_count(json, "threads", e->facts->n_threads);
+}
+
 static void print_json(const struct explanation *e, struct buffer *out)
 {
     struct json json;
@@ -115,49 +145,67 @@ static void print_json(const struct explanation *e, struct buffer *out)
     json_key(&json, "note");
     json_text(&json, e->question->resolved.note);
     json_key(&json, "level");
-    json_bool(&json, e->facts->is_level);
+    json_bool(&json, e->plan_facts->is_level);
     json_key(&json, "averaged");
-    json_bool(&json, e->facts->is_averaged);
+    json_bool(&json, e->plan_facts->is_averaged);
     json_key(&json, "from_ns");
     json_int(&json, e->question->query.from_ns);
     json_key(&json, "until_ns");
     json_int(&json, e->question->query.until_ns);
-    json_reads(&e->facts->reads, &json);
-    json_count(&json, "profiles", e->facts->n_rows);
-    json_key(&json, "duration_ns");
-    json_int(&json, e->facts->duration_ns);
-    json_count(&json, "nodes", e->n_nodes);
-    json_key(&json, "read_ns");
-    json_int(&json, e->facts->read_ns);
-    json_key(&json, "finish_ns");
-    json_int(&json, e->facts->finish_ns);
-    json_count(&json, "threads", e->facts->n_threads);
+    json_key(&json, "plan");
+    showplan_json(e->plan, &json);
+    json_key(&json, "plan_ns");
+    json_int(&json, e->plan_facts->read_ns);
+    if (e->facts)
+        json_answer(e, &json);
     json_object_end(&json);
     json_done(&json);
 }
 
 /* --- the run --- */
 
-static int explain(const struct ask *ask, const struct ask_question *question, struct error *err)
+static int print(const struct ask *ask, const struct explanation *e, struct error *err)
 {
     const struct explain_config *config = ask->context->config;
-    AUTO(flame_freep) struct flame *flame = NULL;
-    struct query_facts facts;
-    struct explanation explanation = { question, &facts, 0 };
     struct buffer out;
 
-    if (engine_flame(ask->engine, &question->query, PAGE_NODES, &flame, &facts, err) < 0)
-        return ask_failed(ask, err);
-    if (facts.n_rows == 0 && ask_tell_empty(ask, question, err) < 0)
-        return -1;
-    for (uint32_t i = 0; i < flame->n_nodes; i++)
-        explanation.n_nodes += !(flame->flags[i] & FLAME_IS_OTHER);
     buffer_init(&out, 0);
     if (config->is_json)
-        print_json(&explanation, &out);
-    else
-        print_text(&explanation, &out);
+        print_json(e, &out);
+    else if (print_plan(e, &out, err) < 0) {
+        buffer_done(&out);
+        return -1;
+    } else if (e->facts)
+        print_answer(e, &out);
     return view_finish(ask->context, &out, 0, err);
+}
+
+static int explain(const struct ask *ask, struct explanation *e, struct error *err)
+{
+    AUTO(flame_freep) struct flame *flame = NULL;
+    struct query_facts facts;
+
+    if (engine_flame(ask->engine, &e->question->query, PAGE_NODES, &flame, &facts, err) < 0)
+        return ask_failed(ask, err);
+    if (facts.n_rows == 0 && ask_tell_empty(ask, e->question, err) < 0)
+        return -1;
+    for (uint32_t i = 0; i < flame->n_nodes; i++)
+        e->n_nodes += !(flame->flags[i] & FLAME_IS_OTHER);
+    e->facts = &facts;
+    return print(ask, e, err);
+}
+
+static int plan_and_explain(const struct ask *ask, const struct ask_question *question, struct error *err)
+{
+    const struct explain_config *config = ask->context->config;
+    AUTO(showplan_done) struct showplan plan;
+    struct query_facts plan_facts;
+    struct explanation e = { .question = question, .plan = &plan, .plan_facts = &plan_facts };
+
+    showplan_init(&plan, ask->context->arena);
+    if (engine_plan(ask->engine, &question->query, showplan_add, &plan, &plan_facts, err) < 0)
+        return ask_failed(ask, err);
+    return config->is_dry ? print(ask, &e, err) : explain(ask, &e, err);
 }
 
 static int run(struct command_context *context, struct error *err)
@@ -169,15 +217,22 @@ static int run(struct command_context *context, struct error *err)
     if (ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0 ||
         ask_filter(&ask, &config->filter, &question, err) < 0)
         return -1;
-    return explain(&ask, &question, err);
+    return plan_and_explain(&ask, &question, err);
 }
 
 const struct command cmd_explain = {
     .name = "explain",
     .summary = "Show how a query is answered, and what that costs",
     .description =
-        "Answers a query as 'hearth query' does and says, instead of the answer, what the query means, what was read "
-        "for it, and where the time went.\n\n"
+        "Says what a query means and what is to be read for it, then answers it as 'hearth query' does and says, "
+        "instead "
+        "of the answer, what was read and where the time went. With --dry-run nothing is answered.\n\n"
+        "The plan has a line for each day: how many series match, in how many groups (of one service, name and set of "
+        "types), how many hours of the range are closed and open, how many roll-ups of an hour and of five minutes, "
+        "sums "
+        "of single series and lists of windows there are to read at most, about how many bytes of files that is (with "
+        "a "
+        "plus where rows are not in files yet), and of which times single profiles are read.\n\n"
         "Roll-ups, which hold the sums of a service over an hour or five minutes, are the cheapest to read. The sums "
         "of "
         "single series are read where a query asks for some instances of a service only, and single profiles at the "
@@ -190,6 +245,8 @@ const struct command cmd_explain = {
                  ASK_GROUPS(explain_config, ask) },
     .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "The query, as for 'hearth query'." } },
     .examples = { { "hearth explain checkout --from now-1d", "What it takes to add up a day of a service." },
+                  { "hearth explain '{}' --type cpu --from now-7d --dry-run",
+                    "What a week of all services would take." },
                   { "hearth explain '{version=\"2\"}' --type cpu --json", "The same for scripts." } },
     .run = run,
 };

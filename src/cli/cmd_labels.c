@@ -2,15 +2,9 @@
 #include "cli/commands.h"
 #include "cli/storage.h"
 
-static int ask(struct store *store, const struct store_query *query, const char *argument, struct arena *arena,
-               struct store_texts *ret_texts, struct error *err)
-{
-    return store_label_names(store, query, arena, ret_texts, err);
-}
-
 static int run(struct command_context *context, struct error *err)
 {
-    struct storage_list list = { .key = "labels", .selector = storage_argument(context, 0), .ask = ask };
+    struct storage_list list = { .key = "labels", .selector = storage_argument(context, 0), .ask = store_label_names };
 
     return storage_list(context, &list, err);
 }

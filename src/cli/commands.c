@@ -20,6 +20,7 @@ static const struct command *const all[] = {
     &cmd_labels,
     &cmd_label_values,
     &cmd_types,
+    &cmd_cardinality,
     &cmd_stats,
     &cmd_keep,
     &cmd_delete,

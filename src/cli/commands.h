@@ -8,6 +8,7 @@
 extern const struct command_set commands;
 
 extern const struct command cmd_backup;
+extern const struct command cmd_cardinality;
 extern const struct command cmd_compact;
 extern const struct command cmd_convert;
 extern const struct command cmd_delete;

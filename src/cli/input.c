@@ -13,7 +13,7 @@ static const char *format_word(size_t index)
 /* The defaults are those of profile_default_limits; a test compares. */
 const struct option_spec input_options[INPUT_OPTIONS_N] = {
     { "from", OPTION_ENUM, FIELD(input_config, from), "auto", "Format of the input; found by content unless given.",
-      .word_at = format_word },
+      .word_at = format_word, .hint = "times of queries are --time-range, --until, --baseline-from" },
     { "max-inflated-size", OPTION_SIZE, FIELD(input_config, max_inflated_bytes), "512MiB",
       "Refuse an input that is larger than this after decompression.", .min = "1" },
     { "max-memory", OPTION_SIZE, FIELD(input_config, max_memory_bytes), "2GiB",
@@ -55,14 +55,22 @@ const char *input_name(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+static void tell_entry(struct command_context *context, const char *name, const struct report_entry *entry)
+{
+    if (entry->count == 1)
+        command_warn(context, "%s: %s (%s)", name, entry->kind, entry->example);
+    else
+        command_warn(context, "%s: %s (%llu; first: %s)", name, entry->kind, (unsigned long long)entry->count,
+                     entry->example);
+}
+
 void input_warn(struct command_context *context, const char *name, const struct report *report)
 {
     if (report_total(report) == 0)
         return;
     progress_hide();
     for (uint32_t i = 0; i < report->n; i++)
-        command_warn(context, "%s: %s (%llu; first: %s)", name, report->entries[i].kind,
-                     (unsigned long long)report->entries[i].count, report->entries[i].example);
+        tell_entry(context, name, &report->entries[i]);
     if (report->unlisted)
         command_warn(context, "%s: %llu more of other kinds", name, (unsigned long long)report->unlisted);
 }

@@ -82,14 +82,10 @@ int storage_parse_time(const char *option, const char *text, int64_t now_ns, int
 
 int storage_check_tenant(const char *tenant, struct error *err)
 {
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
-    size_t len = strlen(tenant);
-
-    if (len == 0 || len > STORE_TENANT_MAX_BYTES || strspn(tenant, allowed) != len)
-        return error_set(err, ERR_USAGE,
-                         "--tenant: '%.64s' is no name of a tenant; write 1 to %d letters, digits, '.', '_' or '-'",
-                         tenant, STORE_TENANT_MAX_BYTES);
-    return 0;
+    if (store_check_tenant(slice_from(tenant), err) == 0)
+        return 0;
+    err->code = ERR_USAGE;
+    return error_wrap(err, "--tenant");
 }
 
 static int parse_range(const struct storage_range *range, struct store_query *query, struct error *err)
@@ -283,7 +279,7 @@ int storage_list(struct command_context *context, const struct storage_list *lis
 
     if (storage_query_init(&query, &config->range, list->selector, err) < 0 ||
         storage_open_to_read(&config->store, &store, err) < 0 ||
-        list->ask(store, &query.query, list->argument, context->arena, &texts, err) < 0)
+        list->ask(store, &query.query, context->arena, &texts, err) < 0)
         return -1;
     buffer_init(&out, 0);
     if (config->is_json)

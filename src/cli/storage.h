@@ -27,7 +27,7 @@ extern const struct option_spec storage_options[STORAGE_OPTIONS_N];
 /* --- what it keeps --- */
 
 #define STORAGE_TENANT_HELP                                                                                            \
-    "Whose data this is: letters, digits, '.', '_' and '-'. Tenants do not see each other's data."
+    "Whose data this is: up to 150 letters, digits and any of !_.*'()-. Tenants do not see each other's data."
 /* Errors: ERR_USAGE naming --tenant and what a name is made of. */
 MUST_CHECK int storage_check_tenant(const char *tenant, struct error *err);
 
@@ -127,9 +127,8 @@ extern const struct option_spec storage_list_options[STORAGE_LIST_OPTIONS_N];
 struct storage_list {
     const char *key;
     const char *selector; /* may be NULL */
-    const char *argument; /* for `ask` */
-    int (*ask)(struct store *store, const struct store_query *query, const char *argument, struct arena *arena,
-               struct store_texts *ret_texts, struct error *err);
+    int (*ask)(struct store *store, const struct store_query *query, struct arena *arena, struct store_texts *ret_texts,
+               struct error *err);
 };
 /* The run of a command with a struct storage_list_config that lists texts: opens the store, asks, and prints them one
  * on a line or as JSON. */

@@ -42,7 +42,7 @@ TEST(storage_refuses_what_is_no_time_and_names_the_option)
 
 TEST(storage_query_is_open_where_no_end_is_given)
 {
-    struct storage_range range = { .tenant = "default" };
+    struct storage_range range = { .tenant = STORE_TENANT_DEFAULT };
     struct storage_query query;
     struct error err;
 
@@ -59,7 +59,7 @@ TEST(storage_query_is_open_where_no_end_is_given)
     CHECK_EQ(query.query.from_ns, NOW_NS - HOUR_NS);
     CHECK_EQ(query.query.until_ns, NOW_NS + HOUR_NS / 60);
     CHECK(query.query.selector != NULL && query.query.selector == query.selector);
-    CHECK_TEXT(query.query.tenant, "default");
+    CHECK_TEXT(query.query.tenant, STORE_TENANT_DEFAULT);
     storage_query_done(&query);
 
     range.from = "9999w"; /* before 1970 */
@@ -70,7 +70,7 @@ TEST(storage_query_is_open_where_no_end_is_given)
 
 TEST(storage_query_refuses_empty_ranges_wrong_selectors_and_wrong_tenants)
 {
-    struct storage_range range = { .tenant = "default", .from = "2026-11-15", .until = "2026-11-15" };
+    struct storage_range range = { .tenant = STORE_TENANT_DEFAULT, .from = "2026-11-15", .until = "2026-11-15" };
     struct storage_query query;
     struct error err;
 
@@ -81,7 +81,7 @@ TEST(storage_query_refuses_empty_ranges_wrong_selectors_and_wrong_tenants)
     storage_query_done(&query);
     range.tenant = "a/b";
     CHECK_ERROR(storage_query_init(&query, &range, NULL, &err), &err, ERR_USAGE);
-    CHECK_HAS(err.text, "--tenant: 'a/b' is no name of a tenant; write 1 to 64 letters, digits");
+    CHECK_HAS(err.text, "--tenant: the tenant's name 'a/b' has a character that is not allowed: use letters, digits");
     range.tenant = "";
     CHECK_ERROR(storage_query_init(&query, &range, NULL, &err), &err, ERR_USAGE);
 }
@@ -140,7 +140,9 @@ TEST(storage_is_made_by_writing_only)
 TEST(storage_refuses_profiles_that_would_be_forgotten_at_once)
 {
     struct storage_config config = { .data_dir = "nowhere" };
-    struct storage_keeping keeping = { .tenant = "default", .retention_ns = HOUR_NS, .max_age_ns = 2 * HOUR_NS };
+    struct storage_keeping keeping = { .tenant = STORE_TENANT_DEFAULT,
+                                       .retention_ns = HOUR_NS,
+                                       .max_age_ns = 2 * HOUR_NS };
     struct store *store = NULL;
     struct error err;
 

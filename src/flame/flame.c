@@ -504,6 +504,11 @@ int flame_new_empty(uint32_t n_nodes, uint32_t n_columns, bool has_counts, struc
     return 0;
 }
 
+bool flame_has_overflow(const struct flame *flame)
+{
+    return report_count(&flame->report, overflow_note) > 0;
+}
+
 void flame_free(struct flame *flame)
 {
     if (!flame)

@@ -80,6 +80,8 @@ MUST_CHECK int flame_builder_finish(struct flame_builder *builder, struct flame 
 /* The three steps at once, for one profile: column i holds types[i], of which there is at least one. */
 MUST_CHECK int flame_new(const struct profile *profile, const uint32_t *types, uint32_t n_types,
                          const struct flame_options *options, struct flame **ret_flame, struct error *err);
+/* Whether there were more paths than max_nodes allowed, so that some are in the node "[overflow]". */
+bool flame_has_overflow(const struct flame *flame);
 void flame_free(struct flame *flame);
 void flame_freep(struct flame **flame);
 

@@ -30,25 +30,64 @@ int batchedit_add_strings(struct batch *batch, const struct slice *texts, uint32
     return 0;
 }
 
-int batchedit_add_label(struct batch *batch, uint32_t set, struct slice name, struct slice value, uint32_t *ret_set,
-                        struct error *err)
+/* The label that a set's new one is made from, or NULL where it gets none. */
+static const struct label *find_source(const struct tables *t, uint32_t set, struct slice from, struct slice to)
+{
+    const struct label *label = tables_find_label(t, set, from);
+
+    return label && label->kind == LABEL_STRING && tables_string(t, label->text).len > 0 &&
+                   !tables_find_label(t, set, to)
+               ? label
+               : NULL;
+}
+
+static uint32_t count_derived(const struct tables *t, struct slice from, struct slice to, size_t *ret_n_labels)
+{
+    uint32_t n_sets = 0;
+
+    *ret_n_labels = 0;
+    for (uint32_t set = 1; set < t->n_label_sets; set++) {
+        if (!find_source(t, set, from, to))
+            continue;
+        *ret_n_labels += (size_t)(t->label_set_starts[set + 1] - t->label_set_starts[set]) + 1;
+        n_sets++;
+    }
+    return n_sets;
+}
+
+int batchedit_derive_label(struct batch *batch, struct slice from, struct slice to, uint32_t **ret_map,
+                           struct error *err)
 {
     struct tables *t = &batch->tables;
-    uint32_t start = t->label_set_starts[set], n = t->label_set_starts[set + 1] - start, key;
-    struct label *labels = copy_longer(batch, t->labels, t->n_labels, (size_t)n + 1, sizeof(*labels), err);
-    uint32_t *starts =
-        labels ? copy_longer(batch, t->label_set_starts, (size_t)t->n_label_sets + 1, 1, sizeof(*starts), err) : NULL;
+    size_t n_labels, n_sets = count_derived(t, from, to, &n_labels);
+    uint32_t n_old = t->n_label_sets, key;
+    struct label *labels;
+    uint32_t *starts, *map;
 
-    if (!starts || batchedit_add_strings(batch, (struct slice[]){ name, value }, 2, &key, err) < 0)
+    *ret_map = NULL;
+    if (n_sets == 0)
+        return 0;
+    labels = copy_longer(batch, t->labels, t->n_labels, n_labels, sizeof(*labels), err);
+    starts = labels ? copy_longer(batch, t->label_set_starts, (size_t)n_old + 1, n_sets, sizeof(*starts), err) : NULL;
+    map = starts ? ARENA_ARRAY(&batch->arena, uint32_t, n_old, err) : NULL;
+    if (!map || batchedit_add_strings(batch, &to, 1, &key, err) < 0)
         return -1;
-    if (n > 0)
-        memcpy(labels + t->n_labels, t->labels + start, n * sizeof(*labels));
-    labels[t->n_labels + n] = (struct label){ .key = key, .text = key + 1, .kind = LABEL_STRING };
+    for (uint32_t set = 0; set < n_old; set++) {
+        const struct label *source = find_source(t, set, from, to);
+        uint32_t start = starts[set], n = starts[set + 1] - start;
+
+        map[set] = set;
+        if (!source)
+            continue;
+        memcpy(labels + t->n_labels, labels + start, n * sizeof(*labels));
+        labels[t->n_labels + n] = (struct label){ .key = key, .text = source->text, .kind = LABEL_STRING };
+        t->n_labels += n + 1;
+        map[set] = t->n_label_sets++;
+        starts[t->n_label_sets] = t->n_labels;
+    }
     t->labels = labels;
     t->label_set_starts = starts;
-    t->n_labels += n + 1;
-    *ret_set = t->n_label_sets++;
-    starts[t->n_label_sets] = t->n_labels;
+    *ret_map = map;
     return 0;
 }
 
@@ -131,7 +170,7 @@ void batchedit_weigh(struct profile *profile, uint32_t weight)
     for (uint32_t type = 0; type < profile->n_types; type++) {
         int64_t *values = profile->values + (size_t)type * profile->stride;
 
-        if (profile->types[type].nature == VALUE_LEVEL)
+        if (profile->types[type].nature == VALUE_LEVEL || profile->types[type].temporality == TEMPORALITY_CUMULATIVE)
             continue;
         for (uint32_t i = 0; i < profile->n_samples; i++)
             values[i] = value_multiply(values[i], weight, &ignored);

@@ -12,9 +12,10 @@
 MUST_CHECK int batchedit_add_strings(struct batch *batch, const struct slice *texts, uint32_t n, uint32_t *ret_first,
                                      struct error *err);
 
-/* Adds a label set: the labels of `set`, and behind them one more text label, which is borrowed. */
-MUST_CHECK int batchedit_add_label(struct batch *batch, uint32_t set, struct slice name, struct slice value,
-                                   uint32_t *ret_set, struct error *err);
+/* For each label set that has a text label `from` and none called `to`, adds a set that has both, with the same text.
+ * `*ret_map` says for each set there was which one that is, itself where there is no other; NULL if all are themselves. */
+MUST_CHECK int batchedit_derive_label(struct batch *batch, struct slice from, struct slice to, uint32_t **ret_map,
+                                      struct error *err);
 
 /* Gives `link` to all samples of a profile that have none. */
 MUST_CHECK int batchedit_link_all(struct batch *batch, struct profile *profile, const struct link *link,
@@ -27,5 +28,5 @@ uint64_t batchedit_drop_empty_samples(struct profile *profile);
 void batchedit_drop_empty_profiles(struct batch *batch);
 
 /* Makes one upload stand for `weight`: flows and counts are multiplied; what does not fit stays at the edge. Levels stay
- * as they are: a state is not more for being seen less often. */
+ * as they are: a state is not more for being seen less often. So do counters, whose differences hold what was left out. */
 void batchedit_weigh(struct profile *profile, uint32_t weight);

@@ -17,20 +17,36 @@ static void check(const struct batch *batch)
     CHECK_OK(batch_check(batch, &err), &err);
 }
 
-TEST(batchedit_adds_strings_and_labels)
+TEST(batchedit_adds_strings)
 {
     struct batch batch;
     struct error err;
-    uint32_t first, set;
+    uint32_t first;
 
     make(&batch, "a 1 1");
     CHECK_OK(batchedit_add_strings(&batch, (struct slice[]){ SLICE("x"), SLICE("yz") }, 2, &first, &err), &err);
     CHECK_TEXT(tables_string(&batch.tables, first + 1), "yz");
-    CHECK_OK(batchedit_add_label(&batch, batch.profiles[0].resource, SLICE("zone"), SLICE("eu"), &set, &err), &err);
-    batch.profiles[0].resource = set;
-    CHECK_TEXT(tables_string(&batch.tables, tables_find_label(&batch.tables, set, SLICE("zone"))->text), "eu");
-    CHECK(tables_find_label(&batch.tables, set, SLICE("service.name")));
     check(&batch);
+    batch_done(&batch);
+}
+
+TEST(batchedit_derives_labels_of_the_sets_that_lack_them)
+{
+    struct batch batch;
+    struct buffer out;
+    struct error err;
+    uint32_t *map;
+
+    make(&batch, "a 1 1 {exe=redis;b=2} | b 1 1 {exe=redis;service=own} | c 1 1 {b=2} | d 1 1 {exe=#7}");
+    CHECK_OK(batchedit_derive_label(&batch, SLICE("exe"), SLICE("service"), &map, &err), &err);
+    buffer_init(&out, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        store_sample_print_labels(&batch.tables, map[batch.profiles[0].label_sets[i]], &out);
+    CHECK_TEXT(buffer_slice(&out), " {exe=redis;b=2;service=redis} {exe=redis;service=own} {b=2} {exe=#7}");
+    check(&batch);
+    CHECK_OK(batchedit_derive_label(&batch, SLICE("nobody"), SLICE("service"), &map, &err), &err);
+    CHECK(!map);
+    buffer_done(&out);
     batch_done(&batch);
 }
 

@@ -155,6 +155,10 @@ static void end(struct intake_worker *worker)
     unpacker_trim(worker->inner, KEPT_BYTES);
     if (worker->snappy.capacity > KEPT_BYTES)
         buffer_done(&worker->snappy);
+    if (worker->arena.used_bytes > KEPT_BYTES) {
+        arena_done(&worker->arena);
+        arena_init(&worker->arena, worker->intake->limits.max_memory_bytes);
+    }
     worker->upload = NULL;
 }
 
@@ -195,7 +199,7 @@ int intake_take(struct intake_worker *worker, const struct upload *upload, struc
 
     begin(worker, upload);
     result = take(worker, err);
-    if (result < 0 && receipt->n_profiles == 0) /* nobody got so far as to count */
+    if (result < 0 && receipt->n_rejected == 0) /* nobody got so far as to count */
         intakework_reject(worker, SLICE(""), 1, err);
     if (result == 0 && receipt->n_stored == 0 && receipt->n_rejected > 0) {
         *err = receipt->rejection;

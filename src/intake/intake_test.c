@@ -97,6 +97,24 @@ TEST(intake_remembers_counters_over_a_clean_restart)
     intake_sample_end(&sample);
 }
 
+TEST(intake_does_not_weigh_counters_whose_difference_holds_what_was_left_out)
+{
+    struct store_sample_profile first = { .at = "15T10:00", .types = "alloc_space/bytes", .samples = "x 100" };
+    struct store_sample_profile second = { .at = "15T10:03", .types = "alloc_space/bytes", .samples = "x 190" };
+    struct upload upload = { .kind = UPLOAD_SCRAPED, .query = SLICE("service_name=api") };
+    struct intake_sample sample;
+
+    first.duration_ns = second.duration_ns = -1;
+    intake_sample_begin(&sample);
+    upload.body = intake_sample_pprof(&sample, &first, true);
+    intake_sample_take(&sample, upload);
+    upload.body = intake_sample_pprof(&sample, &second, true);
+    upload.weight = 3;
+    intake_sample_take(&sample, upload);
+    CHECK_TEXT(STORE_SAMPLE_SUMS(&sample.store, .tenant = NULL), "[alloc_space/bytes] x 90\n");
+    intake_sample_end(&sample);
+}
+
 TEST(intake_shows_what_it_does_in_metrics)
 {
     struct intake_sample sample;

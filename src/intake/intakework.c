@@ -7,10 +7,9 @@
 
 #include <stdio.h>
 
-#define WEIGHT_LABEL      "hearth_weight"
-#define UNKNOWN_SERVICE   "unknown_service"
-#define MAX_SENDER_BYTES  96
-#define MAX_SERVICE_BYTES 256 /* of a receipt */
+#define WEIGHT_LABEL     "hearth_weight"
+#define UNKNOWN_SERVICE  "unknown_service"
+#define MAX_SENDER_BYTES 96
 
 /* --- labels --- */
 
@@ -149,14 +148,14 @@ static void count_source(struct intake_worker *worker, struct slice service, str
 {
     const struct upload *upload = worker->upload;
     struct intake_receipt *receipt = &worker->receipt;
-    struct error ignored;
 
     if (service.len == 0)
         service = SLICE(UNKNOWN_SERVICE);
     if (receipt->n_profiles == 0) { /* the upload itself counts for the service that it names first */
         counts->n_uploads = 1;
         counts->n_bytes = upload->body.len;
-        receipt->service = arena_copy(&worker->arena, slice_sub(service, 0, MAX_SERVICE_BYTES), &ignored);
+        receipt->service = slice_of(worker->service, MIN(service.len, sizeof(worker->service)));
+        memcpy(worker->service, service.ptr, receipt->service.len);
     }
     receipt->n_profiles += (uint32_t)counts->n_seen;
     sources_count(worker->intake->sources, upload->tenant, service, worker->sender, upload->received_ns, counts, err);
@@ -361,14 +360,16 @@ static int prepare(struct intake_worker *worker, struct batch *batch, const stru
             intakewindow_settle(&window, profile);
         if (delivery->is_delta)
             call_deltas(profile);
+        if (worker->upload->weight > 1)
+            batchedit_weigh(profile, worker->upload->weight);
         intakemetrics_add(metrics, metrics->negative_samples, batchedit_drop_empty_samples(profile));
     }
     return 0;
 }
 
 /* The labels, and one more where the upload stands for others. */
-static int weigh(struct intake_worker *worker, struct batch *batch, const struct intakework_labels *labels,
-                 struct intakework_labels *ret_labels, struct error *err)
+static int mark_weight(struct intake_worker *worker, const struct intakework_labels *labels,
+                       struct intakework_labels *ret_labels, struct error *err)
 {
     uint32_t weight = worker->upload->weight;
     char *text;
@@ -383,8 +384,6 @@ static int weigh(struct intake_worker *worker, struct batch *batch, const struct
         memcpy(ret_labels->items, labels->items, labels->n * sizeof(*labels->items));
     ret_labels->n = labels->n;
     intakework_labels_add(ret_labels, SLICE(WEIGHT_LABEL), slice_from(text));
-    for (uint32_t i = 0; i < batch->n_profiles; i++)
-        batchedit_weigh(&batch->profiles[i], weight);
     return 0;
 }
 
@@ -429,7 +428,7 @@ int intakework_store(struct intake_worker *worker, struct batch *batch, const st
             (void)batchedit_drop_empty_samples(&batch->profiles[i]);
     if (result == 0) {
         count_empty(worker, batch, delivery->labels);
-        result = weigh(worker, batch, delivery->labels, &labels, err);
+        result = mark_weight(worker, delivery->labels, &labels, err);
     }
     if (result == 0 && batch->n_profiles > 0) {
         is_store = true;

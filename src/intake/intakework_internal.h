@@ -23,6 +23,8 @@ struct intake {
     struct profile_limits limits;
 };
 
+#define INTAKEWORK_SERVICE_BYTES 256
+
 struct intake_worker {
     struct intake *intake;
     struct unpacker *outer; /* of bodies */
@@ -35,8 +37,9 @@ struct intake_worker {
     const struct upload *upload;
     struct slice sender;
     struct intake_receipt receipt;
-    uint64_t inflated_left; /* K1 */
-    uint32_t n_writes;      /* to the store */
+    char service[INTAKEWORK_SERVICE_BYTES]; /* of the receipt; longer ones are cut */
+    uint64_t inflated_left;                 /* K1 */
+    uint32_t n_writes;                      /* to the store */
 };
 
 /* Labels for the profiles of an upload; the array is in the arena of the worker. */

@@ -8,37 +8,28 @@
 
 /* --- services --- */
 
-static bool has_label(const struct tables *tables, uint32_t set, const char *name)
+static bool has_service(const struct tables *tables, uint32_t set)
 {
-    return tables_find_label(tables, set, slice_from(name)) != NULL;
+    return tables_find_label(tables, set, SLICE("service.name")) ||
+           tables_find_label(tables, set, SLICE("service_name"));
 }
 
-/* The label set of a resource with a service in it. */
-static int name_service(struct batch *batch, uint32_t resource, uint32_t *ret_resource, struct error *err)
-{
-    const struct label *name = tables_find_label(&batch->tables, resource, SLICE("process.executable.name"));
-
-    *ret_resource = resource;
-    if (has_label(&batch->tables, resource, "service.name") || has_label(&batch->tables, resource, "service_name") ||
-        !name || name->kind != LABEL_STRING || tables_string(&batch->tables, name->text).len == 0)
-        return 0;
-    return batchedit_add_label(batch, resource, SLICE("service.name"), tables_string(&batch->tables, name->text),
-                               ret_resource, err);
-}
-
+/* A resource that names no service has that of its executable, or its samples have theirs: senders of 2025 describe
+ * processes there. */
 static int name_services(struct batch *batch, struct error *err)
 {
-    uint32_t last = 0, named = 0;
+    uint32_t *named;
 
-    for (uint32_t i = 0; i < batch->n_profiles; i++) {
+    if (batchedit_derive_label(batch, SLICE("process.executable.name"), SLICE("service.name"), &named, err) < 0)
+        return -1;
+    for (uint32_t i = 0; named && i < batch->n_profiles; i++) {
         struct profile *profile = &batch->profiles[i];
 
-        if (i == 0 || profile->resource != last) {
-            last = profile->resource;
-            if (name_service(batch, last, &named, err) < 0)
-                return -1;
-        }
-        profile->resource = named;
+        if (has_service(&batch->tables, profile->resource))
+            continue;
+        for (uint32_t k = 0; profile->label_sets && k < profile->n_samples; k++)
+            profile->label_sets[k] = named[profile->label_sets[k]];
+        profile->resource = named[profile->resource];
     }
     return 0;
 }

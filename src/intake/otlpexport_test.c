@@ -89,6 +89,27 @@ TEST(otlpexport_names_the_service_by_the_executable)
     intake_sample_end(&sample);
 }
 
+TEST(otlpexport_names_the_service_by_the_executables_of_samples)
+{
+    struct intake_sample sample;
+
+    intake_sample_begin(&sample);
+    EXPORT(&sample,
+           { .at = "15T10:00",
+             .labels = "container.id=c1",
+             .types = "cpu/nanoseconds",
+             .samples = "a 1 {process.executable.name=nginx} | b 2" },
+           { .at = "15T10:00",
+             .service = "api",
+             .types = "cpu/nanoseconds",
+             .samples = "a 1 {process.executable.name=nginx}" });
+    CHECK_HAS(intake_sample_rows(&sample),
+              "container_id=\"c1\", process_executable_name=\"nginx\", service_name=\"nginx\"}");
+    CHECK_HAS(intake_sample_rows(&sample), "container_id=\"c1\", service_name=\"unknown_service\"}");
+    CHECK_HAS(intake_sample_rows(&sample), "process_executable_name=\"nginx\", service_name=\"api\"}");
+    intake_sample_end(&sample);
+}
+
 /* A profile as the eBPF profiler sends it, and one as async-profiler does. */
 static struct slice encode_with_period(struct intake_sample *sample, const char *types, const char *period_type,
                                        const char *period_unit, int64_t period)

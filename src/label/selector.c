@@ -38,7 +38,7 @@ int selector_new_narrowed(const struct selector *selector, struct slice profile_
     if (label && selector_value(selector, label->name, &value) && slice_equal(value, label->value))
         label = NULL;
     buffer_init(&text, 0); /* what was read is bounded, and so is what is written of it */
-    selectortext_write_braces(selector, label, &text);
+    selectortext_write_braces(selector, label, profile_type.len == 0, &text);
     if (buffer_check(&text, err) < 0 || selector_new(buffer_slice(&text), &narrowed, err) < 0)
         return -1;
     narrowed->profile_type = arena_copy(&narrowed->arena, profile_type, err);
@@ -134,6 +134,50 @@ int selector_allows(const struct selector *selector, struct slice name, struct s
     return 0;
 }
 
+/* --- types --- */
+
+bool selector_has_type_matchers(const struct selector *selector)
+{
+    for (size_t i = 0; i < selector->matchers.n; i++)
+        if (selector->matchers.items[i].is_of_type)
+            return true;
+    return false;
+}
+
+int selector_allows_type(const struct selector *selector, struct slice profile_type, struct pattern_scratch *scratch,
+                         bool *ret_allows, struct error *err)
+{
+    struct slice rest = profile_type, part;
+
+    if (selector_allows(selector, SLICE(SELECTORTEXT_TYPE_LABEL), profile_type, scratch, ret_allows, err) < 0)
+        return -1;
+    for (size_t i = 0; *ret_allows && i < ARRAY_LEN(selectortext_part_labels) && slice_next_part(&rest, ':', &part);
+         i++)
+        if (selector_allows(selector, slice_from(selectortext_part_labels[i]), part, scratch, ret_allows, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* Whether one of the types of a series meets all that is asked of types. */
+static int has_allowed_type(const struct selector *selector, const struct seriesinfo *series,
+                            struct pattern_scratch *scratch, bool *ret_has, struct error *err)
+{
+    AUTO(buffer_done) struct buffer text;
+
+    *ret_has = !selector_has_type_matchers(selector);
+    buffer_init(&text, 0);
+    for (uint32_t i = 0; i < series->n_types && !*ret_has; i++) {
+        buffer_clear(&text);
+        seriesinfo_profile_type(series, i, &text);
+        if (buffer_check(&text, err) < 0 ||
+            selector_allows_type(selector, buffer_slice(&text), scratch, ret_has, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- labels --- */
+
 /* The name of a kind of profile is the series' alone (labelrules.h, N6). */
 static bool is_of_series_alone(const struct matcher *matcher)
 {
@@ -153,12 +197,19 @@ int selector_judge(const struct selector *selector, const struct seriesinfo *ser
                    struct pattern_scratch *scratch, enum selector_verdict *ret_verdict, struct error *err)
 {
     enum selector_verdict verdict = SELECTOR_YES;
+    bool has_type;
 
-    for (size_t i = 0; i < selector->matchers.n; i++) {
+    if (has_allowed_type(selector, series, scratch, &has_type, err) < 0)
+        return -1;
+    if (!has_type)
+        verdict = SELECTOR_NO;
+    for (size_t i = 0; has_type && i < selector->matchers.n; i++) {
         const struct matcher *matcher = &selector->matchers.items[i];
         struct slice value = seriesinfo_label(series, matcher->name);
         bool is = false;
 
+        if (matcher->is_of_type)
+            continue;
         if (has_columns && is_open(matcher, value)) {
             verdict = SELECTOR_MAYBE;
             continue;
@@ -194,10 +245,16 @@ int selector_test(const struct selector *selector, const struct seriesinfo *seri
                   const struct selector_label *sample_labels, uint32_t n_sample_labels, struct pattern_scratch *scratch,
                   bool *ret_matches, struct error *err)
 {
+    if (has_allowed_type(selector, series, scratch, ret_matches, err) < 0)
+        return -1;
+    if (!*ret_matches)
+        return 0;
     for (size_t i = 0; i < selector->matchers.n; i++) {
         const struct matcher *matcher = &selector->matchers.items[i];
         bool has = false, is = false;
 
+        if (matcher->is_of_type)
+            continue; /* judged by the series */
         if (!is_of_series_alone(matcher)) {
             if (look_in(matcher, sample_labels, n_sample_labels, scratch, &has, &is, err) < 0)
                 return -1;

@@ -9,7 +9,11 @@
  * Go's escapes, in backquotes none; without quotes they end at a comma or '}'. The grammar is in selectortext.c.
  *
  * Series labels and labels of samples (columns) are seen alike: a sample's own label wins over the row's, the row's
- * over the series'. Of several values that a sample has for one label, any can match. __name__ is the series' alone. */
+ * over the series'. Of several values that a sample has for one label, any can match. __name__ is the series' alone.
+ *
+ * A profile type is a label as well, as it is for Pyroscope: __profile_type__, and its parts __type__, __unit__,
+ * __period_type__ and __period_unit__. A series matches if one of its types meets all that is asked of these; rows and samples
+ * have no say. */
 #pragma once
 
 #include "base/arena.h"
@@ -26,7 +30,8 @@ MUST_CHECK int selector_new(struct slice text, struct selector **ret_selector, s
 MUST_CHECK int selector_new_named(struct slice text, struct selector **ret_selector, struct error *err);
 /* A copy of a selector that asks for `profile_type` (empty = for any) instead of its own type or name and, unless
  * `label` is NULL, first of all for that label, if it does not so already; the label's name is canonical. Its text can
- * be read again unless the type has bytes that no text can have there. Errors: ERR_LIMIT, ERR_MEMORY. */
+ * be read again unless the type has bytes that no text can have there. Where a type is given, matchers on types have had their
+ * say and are left out. Errors: ERR_LIMIT, ERR_MEMORY. */
 MUST_CHECK int selector_new_narrowed(const struct selector *selector, struct slice profile_type,
                                      const struct series_label *label, struct selector **ret_selector,
                                      struct error *err);
@@ -41,6 +46,11 @@ struct slice selector_name(const struct selector *selector);
  * selector. */
 void selector_text(const struct selector *selector, struct buffer *out);
 bool selector_is_empty(const struct selector *selector);
+/* Whether a matcher is on the profile type or a part of it; and whether none of these refuses a full profile type. Errors:
+ * those of pattern_test. */
+bool selector_has_type_matchers(const struct selector *selector);
+MUST_CHECK int selector_allows_type(const struct selector *selector, struct slice profile_type,
+                                    struct pattern_scratch *scratch, bool *ret_allows, struct error *err);
 
 /* What is asked of one label, whose name is given in canonical form. selector_value: whether a matcher asks for one
  * value, and for which (of several the first). selector_allows: whether no matcher on that label refuses the value;

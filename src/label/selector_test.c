@@ -421,6 +421,31 @@ TEST(selector_asks_the_series_alone_for_the_name_of_the_profile)
     CHECK_TEXT(verdicts(&nameless, "__name__="), "yes yes");
 }
 
+TEST(selector_matches_types_as_labels_of_the_series)
+{
+    static struct series_label labels[] = { { SLICE("__name__"), SLICE("memory") },
+                                            { SLICE("service_name"), SLICE("shop") } };
+    static struct series_type types[] = { { .type = SLICE("alloc_space"), .unit = SLICE("bytes") },
+                                          { .type = SLICE("alloc_objects"), .unit = SLICE("count") } };
+    struct seriesinfo heap = { .labels = labels,
+                               .n_labels = 2,
+                               .types = types,
+                               .n_types = 2,
+                               .period_type = SLICE("space"),
+                               .period_unit = SLICE("bytes") };
+
+    CHECK_TEXT(verdicts(&heap, "__profile_type__=\"memory:alloc_space:bytes:space:bytes\""), "yes yes");
+    CHECK_TEXT(verdicts(&heap, "__profile_type__=\"memory:alloc_space:bytes:space:bytes:delta\""), "yes yes");
+    CHECK_TEXT(verdicts(&heap, "__profile_type__=\"memory:inuse_space:bytes:space:bytes\""), "no no");
+    CHECK_TEXT(verdicts(&heap, "__profile_type__=~\"memory:.*\",zone="), "maybe yes");
+    CHECK_TEXT(verdicts(&heap, "__type__=alloc_objects,__unit__=count,__period_type__=space"), "yes yes");
+    /* One type must meet all. */
+    CHECK_TEXT(verdicts(&heap, "__type__=alloc_objects,__unit__=bytes"), "no no");
+    CHECK_TEXT(verdicts(&heap, "__type__!=alloc_objects,__period_unit__!=count"), "yes yes");
+    CHECK_TEXT(verdicts(&heap, "__unit__!~\"bytes|count\""), "no no");
+    CHECK_TEXT(verdicts(&heap, "__type__=alloc_space,service_name=web"), "no no");
+}
+
 /* Whether a sample of the shop matches: its row has pid=7 and zone=row, the sample what is given here. */
 static bool matches(const char *text, const struct selector_label *own, uint32_t n_own)
 {
@@ -467,6 +492,7 @@ TEST(selector_lets_the_sample_win_over_the_row_and_the_row_over_the_series)
     CHECK(matches("zone=own", &zone, 1));
     CHECK(!matches("zone=eu-1", &zone, 1));
     CHECK(matches("__name__=process_cpu", NULL, 0));
+    CHECK(!matches("__type__=own", &(struct selector_label){ SLICE("__type__"), SLICE("own") }, 1));
     CHECK(!matches("__name__=odd", &(struct selector_label){ SLICE("__name__"), SLICE("odd") }, 1));
 }
 

@@ -32,6 +32,9 @@ static const char *const operators[] = {
     [MATCH_NOT_REGEXP] = "!~",
 };
 
+const char *const selectortext_part_labels[5] = { SERIES_NAME_LABEL, "__type__", "__unit__", "__period_type__",
+                                                  "__period_unit__" };
+
 struct reader {
     struct slice text; /* the selector's own copy: names and values point into it, unescaped in place */
     size_t at;
@@ -223,6 +226,19 @@ static int read_quoted(struct reader *r, struct slice *ret_text, struct error *e
     return bad_at(start, "a quote that is never closed", err);
 }
 
+/* A profile type may have a sixth part, "delta", which says nothing. */
+static struct slice without_delta(struct slice type)
+{
+    ptrdiff_t last = slice_find_last_byte(type, ':');
+    size_t n_colons = 0;
+
+    for (size_t i = 0; i < type.len; i++)
+        n_colons += type.ptr[i] == ':';
+    if (n_colons == 5 && slice_is(slice_trim(slice_sub(type, (size_t)last + 1, type.len)), "delta"))
+        return slice_trim(slice_sub(type, 0, (size_t)last));
+    return type;
+}
+
 /* --- matchers --- */
 
 static int count_content(struct reader *r, struct slice text, struct error *err)
@@ -254,6 +270,9 @@ static int read_name(struct reader *r, struct matcher *matcher, struct error *er
     }
     if (labelrules_canonical(name, &r->selector->arena, &matcher->name, &is_repaired, err) < 0)
         return -1;
+    matcher->is_of_type = slice_is(matcher->name, SELECTORTEXT_TYPE_LABEL);
+    for (size_t i = 1; i < ARRAY_LEN(selectortext_part_labels); i++)
+        matcher->is_of_type |= slice_is(matcher->name, selectortext_part_labels[i]);
     return count_content(r, matcher->name, err);
 }
 
@@ -290,6 +309,8 @@ static int read_value(struct reader *r, struct matcher *matcher, struct error *e
             r->at++;
         matcher->value = slice_trim(slice_sub(r->text, start, r->at - start));
     }
+    if (slice_is(matcher->name, SELECTORTEXT_TYPE_LABEL) && matcher->kind <= MATCH_NOT_EQUAL)
+        matcher->value = without_delta(matcher->value);
     return count_content(r, matcher->value, err);
 }
 
@@ -338,17 +359,14 @@ static int read_matchers(struct reader *r, bool has_braces, struct error *err)
 
 static int read_type(struct reader *r, struct slice text, struct error *err)
 {
-    struct slice rest = text, part, parts[6] = { 0 };
+    struct slice rest, part, parts[5] = { 0 };
     size_t n = 0;
 
+    text = rest = without_delta(text);
     while (slice_next_part(&rest, ':', &part)) {
         if (n < ARRAY_LEN(parts))
             parts[n] = part;
         n++;
-    }
-    if (n == 6 && slice_is(slice_trim(parts[5]), "delta")) {
-        text = slice_trim(slice_sub(text, 0, text.len - parts[5].len - 1));
-        n = 5;
     }
     if (n != 5 || parts[0].len == 0 || parts[1].len == 0)
         return error_set(
@@ -433,7 +451,8 @@ static void append_matcher(struct buffer *out, const char *separator, struct sli
     append_quoted(out, value);
 }
 
-void selectortext_write_braces(const struct selector *selector, const struct series_label *label, struct buffer *out)
+void selectortext_write_braces(const struct selector *selector, const struct series_label *label, bool has_types,
+                               struct buffer *out)
 {
     const char *separator = "";
 
@@ -445,6 +464,8 @@ void selectortext_write_braces(const struct selector *selector, const struct ser
     for (size_t i = 0; i < selector->matchers.n; i++) {
         const struct matcher *matcher = &selector->matchers.items[i];
 
+        if (matcher->is_of_type && !has_types)
+            continue;
         append_matcher(out, separator, matcher->name, matcher->kind, matcher->value);
         separator = ", ";
     }
@@ -455,5 +476,5 @@ void selectortext_write(const struct selector *selector, struct buffer *out)
 {
     buffer_append_slice(out, selector->profile_type);
     buffer_append_slice(out, selector->name);
-    selectortext_write_braces(selector, NULL, out);
+    selectortext_write_braces(selector, NULL, true, out);
 }

@@ -12,6 +12,7 @@ struct matcher {
     struct slice name; /* canonical */
     struct slice value;
     struct pattern *pattern; /* of the two with expressions */
+    bool is_of_type;         /* on the profile type or a part of it */
 };
 
 struct selector {
@@ -25,5 +26,11 @@ struct selector {
  * it is to be freed. */
 MUST_CHECK int selectortext_read(struct slice text, bool is_name_allowed, struct selector *selector, struct error *err);
 void selectortext_write(const struct selector *selector, struct buffer *out);
-/* The braces and what is in them; in front of all others, unless it is NULL, a matcher on `label`. */
-void selectortext_write_braces(const struct selector *selector, const struct series_label *label, struct buffer *out);
+/* The braces and what is in them, matchers on types only if asked for; in front of all others, unless it is NULL, a matcher on
+ * `label`. */
+void selectortext_write_braces(const struct selector *selector, const struct series_label *label, bool has_types,
+                               struct buffer *out);
+
+/* Labels of the profile type and of its parts. */
+#define SELECTORTEXT_TYPE_LABEL "__profile_type__"
+extern const char *const selectortext_part_labels[5]; /* of part i; part 0 is the label __name__ of series */

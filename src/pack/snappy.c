@@ -62,6 +62,7 @@ static int put_copy(struct block *b, uint8_t tag, struct error *err)
 {
     static const uint8_t n_bytes[] = { 0, 1, 2, 4 };
     size_t len = (size_t)(tag >> 2) + 1, distance;
+    const uint8_t *from;
 
     if (b->end - b->at < n_bytes[tag & 3])
         return damaged(b, "a copy runs past the end", err);
@@ -76,8 +77,9 @@ static int put_copy(struct block *b, uint8_t tag, struct error *err)
         return damaged(b, "a copy from before the beginning", err);
     if (len > (size_t)(b->to_end - b->to))
         return damaged(b, "more content than the block claims", err);
+    from = b->to - distance;
     for (size_t i = 0; i < len; i++) /* the two may overlap: a short distance repeats */
-        b->to[i] = b->to[i - distance];
+        b->to[i] = from[i];
     b->to += len;
     return 0;
 }

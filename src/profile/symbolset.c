@@ -146,7 +146,8 @@ static int allocate(struct import *import, struct symbolset_frames *frames, stru
     return frames->starts ? 0 : -1;
 }
 
-static int import_frames(struct import *import, struct symbolset_frames *frames, struct error *err)
+static int import_frames(struct import *import, const struct patience *patience, struct symbolset_frames *frames,
+                         struct error *err)
 {
     const struct tables *t = import->tables;
     uint32_t n = 0;
@@ -154,6 +155,8 @@ static int import_frames(struct import *import, struct symbolset_frames *frames,
     for (uint32_t frame = 0; frame < t->n_frames; frame++) {
         uint32_t names = symbolname_count(&t->frames[frame]);
 
+        if (patience_check_at(patience, frame, err) < 0)
+            return -1;
         frames->starts[frame] = n;
         for (uint32_t index = 0; index < names; index++)
             if (add_name(import, frame, index, &frames->ids[n++], err) < 0)
@@ -166,6 +169,12 @@ static int import_frames(struct import *import, struct symbolset_frames *frames,
 int symbolset_import(struct symbolset *set, const struct tables *tables, struct symbolset_frames *ret_frames,
                      struct error *err)
 {
+    return symbolset_import_while(set, tables, NULL, ret_frames, err);
+}
+
+int symbolset_import_while(struct symbolset *set, const struct tables *tables, const struct patience *patience,
+                           struct symbolset_frames *ret_frames, struct error *err)
+{
     struct import import = { .set = set, .tables = tables };
     struct symbolset_frames frames = { 0 };
     int result;
@@ -173,7 +182,7 @@ int symbolset_import(struct symbolset *set, const struct tables *tables, struct 
     buffer_init(&import.text, 0);
     result = allocate(&import, &frames, err);
     if (result == 0)
-        result = import_frames(&import, &frames, err);
+        result = import_frames(&import, patience, &frames, err);
     buffer_done(&import.text);
     memory_free(import.hashes);
     memory_free(import.copies);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/hash.h"
+#include "base/patience.h"
 #include "base/vec.h"
 #include "profile/symbolname.h"
 
@@ -44,6 +45,10 @@ struct symbolset_frames {
  * Errors: ERR_MEMORY, ERR_LIMIT; some of the names may then be in the set. */
 MUST_CHECK int symbolset_import(struct symbolset *set, const struct tables *tables, struct symbolset_frames *ret_frames,
                                 struct error *err);
+/* The same for long work, which `patience` may end. */
+MUST_CHECK int symbolset_import_while(struct symbolset *set, const struct tables *tables,
+                                      const struct patience *patience, struct symbolset_frames *ret_frames,
+                                      struct error *err);
 void symbolset_frames_done(struct symbolset_frames *frames);
 
 /* Adds the symbol of a function that has a name and nothing else: "[overflow]". Errors: as symbolset_import. */

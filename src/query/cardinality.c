@@ -22,6 +22,7 @@ struct series_entry {
 };
 
 struct counting {
+    const struct query *query;
     const struct cardinality_options *options;
     struct query_facts *facts;
     struct cardinality *answer; /* its arena has all texts */
@@ -179,7 +180,11 @@ static struct series_entry *find_series(struct counting *counting, const struct 
 
 static int take_series(void *context, const struct seriesinfo *series, struct error *err)
 {
-    return find_series(context, series, err) ? 0 : -1;
+    struct counting *counting = context;
+
+    if (engine_check(counting->query, err) < 0)
+        return -1;
+    return find_series(counting, series, err) ? 0 : -1;
 }
 
 static int take_windows(void *context, const struct seriesinfo *series, const struct windows *windows,
@@ -208,6 +213,8 @@ static int take_column(void *context, struct slice name, struct slice value, str
     bool is_repaired;
 
     arena_reset(&counting->scratch);
+    if (engine_check(counting->query, err) < 0)
+        return -1;
     if (labelrules_canonical(name, &counting->scratch, &canonical, &is_repaired, err) < 0)
         return -1;
     return slice_is(canonical, SERIES_NAME_LABEL) ? 0 : add_label(counting, canonical, value, true, err);
@@ -346,7 +353,7 @@ int cardinality_new(struct engine *engine, const struct query *query, const stru
     struct query_facts facts = { 0 };
     struct query unfiltered = *query;
     struct counting counting = {
-        .options = options, .facts = &facts, .answer = answer, .max_bytes = engine_query_bytes(engine)
+        .query = query, .options = options, .facts = &facts, .answer = answer, .max_bytes = engine_query_bytes(engine)
     };
     int result;
 

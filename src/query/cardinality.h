@@ -11,7 +11,7 @@
 
 #include "query/engine.h"
 
-#define CARDINALITY_MAX_TOP 100000u
+#define CARDINALITY_MAX_TOP (1u << 24)
 
 struct cardinality_options {
     bool is_exact;      /* K1 */

@@ -202,23 +202,21 @@ static int read_cut_rows(struct engine *engine, const struct query *query, const
     struct cut cut = { .sink = *sink };
     struct guarded guarded = { .query = query, .row_sink = { &cut, cut_names, cut_row } };
 
-    if (samplefilter_new(&query->filter, by_functions, engine->options.late, &filter, err) < 0)
+    if (samplefilter_new(&query->filter, by_functions, engine->options.late, engine->options.query_bytes, &filter,
+                         err) < 0)
         return -1;
     cut.filter = filter;
-    return store_scan(engine->options.store, asked, &(struct store_sink){ &guarded, guard_row_names, guard_row }, err);
+    return store_scan(engine->options.store, asked,
+                      &(struct store_sink){ &guarded, guard_row_names, guard_row, sink->reads }, err);
 }
 
-/* Rows as sums of one row each. */
-struct row_sums {
-    const struct store_sum_sink *sink;
-    struct store_reads *reads;
-};
+/* Rows as sums of one row each: the context is a struct store_sum_sink. */
 
 static int give_names(void *context, struct names *names, struct error *err)
 {
-    const struct row_sums *sums = context;
+    const struct store_sum_sink *sink = context;
 
-    return sums->sink->names(sums->sink->context, names, err);
+    return sink->names(sink->context, names, err);
 }
 
 static struct store_sums row_as_sums(const struct seriesinfo *series, const struct headrow *row)
@@ -237,22 +235,17 @@ static struct store_sums row_as_sums(const struct seriesinfo *series, const stru
 
 static int give_sums(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
 {
-    const struct row_sums *sums = context;
+    const struct store_sum_sink *sink = context;
     struct store_sums row_sums = row_as_sums(series, row);
 
-    sums->reads->n_rows++;
-    return sums->sink->sums(sums->sink->context, &row_sums, err);
+    return sink->sums(sink->context, &row_sums, err);
 }
 
-/* Rows as windows of one row each, with their totals. */
-struct row_windows {
-    const struct store_window_sink *sink;
-    struct store_reads *reads;
-};
+/* Rows as windows of one row each, with their totals: the context is a struct store_window_sink. */
 
 static int give_windows(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
 {
-    const struct row_windows *windows = context;
+    const struct store_window_sink *sink = context;
     int64_t start_ns = row->start_ns, duration_ns = row->duration_ns, period = row->period;
     uint32_t sequence = row->sequence, label_set = row->label_set, n_samples = row->n_samples;
     int64_t totals[PROFILE_MAX_TYPES] = { 0 };
@@ -262,18 +255,17 @@ static int give_windows(void *context, const struct seriesinfo *series, const st
     for (uint32_t k = 0; k < row->n_types; k++)
         for (uint32_t i = 0; i < row->n_samples; i++)
             totals[k] = value_add(totals[k], row->values[(size_t)k * row->stride + i], &n_saturated);
-    windows->reads->n_rows++;
-    return windows->sink->windows(windows->sink->context, series,
-                                  &(struct windows){ .n_types = row->n_types,
-                                                     .n_rows = 1,
-                                                     .starts_ns = &start_ns,
-                                                     .durations_ns = &duration_ns,
-                                                     .sequences = &sequence,
-                                                     .label_sets = &label_set,
-                                                     .periods = &period,
-                                                     .sample_counts = &n_samples,
-                                                     .totals = totals },
-                                  err);
+    return sink->windows(sink->context, series,
+                         &(struct windows){ .n_types = row->n_types,
+                                            .n_rows = 1,
+                                            .starts_ns = &start_ns,
+                                            .durations_ns = &duration_ns,
+                                            .sequences = &sequence,
+                                            .label_sets = &label_set,
+                                            .periods = &period,
+                                            .sample_counts = &n_samples,
+                                            .totals = totals },
+                         err);
 }
 
 /* Whether windows and rows must be cut. */
@@ -289,10 +281,10 @@ static int read_sums(struct engine *engine, const struct query *query, int64_t f
 {
     struct guarded guarded = { .query = query, .sink = *sink };
     struct store_query asked = query_of(query, from_ns, until_ns);
-    struct row_sums sums = { sink, reads };
 
     if (samplefilter_has_tags(&query->filter))
-        return read_cut_rows(engine, query, &asked, false, &(struct store_sink){ &sums, give_names, give_sums }, err);
+        return read_cut_rows(engine, query, &asked, false,
+                             &(struct store_sink){ (void *)sink, give_names, give_sums, reads }, err);
     return store_sum(engine->options.store, &asked, step_ns,
                      &(struct store_sum_sink){ &guarded, guard_names, guard_sums }, reads, err);
 }
@@ -365,12 +357,12 @@ int engine_read_windows_of(struct engine *engine, const struct query *query, con
 {
     struct guarded guarded = { .query = query, .window_sink = *sink };
     struct store_query asked = query_of(query, query->from_ns, query->until_ns);
-    struct row_windows rows = { sink, reads };
 
     asked.wants = choice->wants;
     asked.wants_context = choice->context;
     if (is_cut(query))
-        return read_cut_rows(engine, query, &asked, true, &(struct store_sink){ &rows, NULL, give_windows }, err);
+        return read_cut_rows(engine, query, &asked, true,
+                             &(struct store_sink){ (void *)sink, NULL, give_windows, reads }, err);
     return store_windows(engine->options.store, &asked,
                          &(struct store_window_sink){ &guarded, guard_windows, sink->is_brief }, reads, err);
 }
@@ -391,7 +383,8 @@ int engine_read_rows_of(struct engine *engine, const struct query *query, const 
     asked.wants_context = choice->context;
     if (is_cut(query))
         return read_cut_rows(engine, query, &asked, true, sink, err);
-    return store_scan(engine->options.store, &asked, &(struct store_sink){ &guarded, guard_row_names, guard_row }, err);
+    return store_scan(engine->options.store, &asked,
+                      &(struct store_sink){ &guarded, guard_row_names, guard_row, sink->reads }, err);
 }
 
 int engine_read_rows(struct engine *engine, const struct query *query, const struct store_sink *sink, struct error *err)
@@ -473,6 +466,31 @@ static int read_prepared(struct engine *engine, const struct query *query, const
     if (read_sums(engine, query, from_ns, until_ns, preparation->step_ns, sink, reads, err) < 0)
         return -1;
     return preparation->is_averaged ? correct_hours(engine, query, from_ns, until_ns, &correcting, err) : 0;
+}
+
+int engine_plan(struct engine *engine, const struct query *query,
+                int (*visit)(void *context, const struct store_plan *plan, struct error *err), void *context,
+                struct query_facts *ret_facts, struct error *err)
+{
+    struct store_query asked = query_of(query, query->from_ns, query->until_ns);
+    struct query_facts facts = { .is_level = engine_is_level(query->type) };
+    struct store_plan_options options = { .is_by_rows = samplefilter_has_tags(&query->filter) };
+    int64_t begun_ns = clock_mono_ns();
+    int result;
+
+    facts.is_averaged = facts.is_level && !query->sums_levels;
+    facts.n_threads = engine_count_threads(engine, query);
+    options.has_windows = facts.is_averaged;
+    options.step_ns = facts.is_averaged ? LEVELS_SLOT_NS : 0;
+    if (engine_enter(engine, query, false, err) < 0)
+        return -1;
+    result = store_plan(engine->options.store, &asked, &options, visit, context, err);
+    engine_leave(engine, false);
+    facts.read_ns = clock_mono_ns() - begun_ns;
+    if (result < 0)
+        return -1;
+    *ret_facts = facts;
+    return 0;
 }
 
 /* --- sums by stack of call trees --- */
@@ -567,8 +585,7 @@ static int sum_trees(struct engine *engine, const struct query *query, const str
                                        .type = query->type,
                                        .max_bytes = MAX(engine->options.query_bytes / n, 1u),
                                        .limit_bytes = engine->options.query_bytes,
-                                       .check = check_query,
-                                       .check_context = (void *)query };
+                                       .patience = { check_query, (void *)query } };
 
     if (preparation->is_averaged) {
         options.weight = levels_weight;
@@ -641,7 +658,10 @@ int engine_sum_profile(struct engine *engine, const struct query *query, struct 
                        struct error *err)
 {
     AUTO(profilesum_freep) struct profilesum *sum = NULL;
-    struct profilesum_options options = { .type = query->type, .limits = batch->limits, .late = engine->options.late };
+    struct profilesum_options options = { .type = query->type,
+                                          .limits = batch->limits,
+                                          .late = engine->options.late,
+                                          .patience = { check_query, (void *)query } };
     struct preparation preparation;
     int64_t begun_ns = clock_mono_ns();
     int result = prepare(engine, query, &preparation, facts, err);

@@ -101,6 +101,11 @@ MUST_CHECK int engine_diff(struct engine *engine, const struct query *before, co
                            const struct diff_options *options, struct diff **ret_diff, struct query_facts *ret_facts,
                            struct error *err);
 
+/* What making a tree of the query would read, before it is asked: calls `visit` for each day (store_plan). */
+MUST_CHECK int engine_plan(struct engine *engine, const struct query *query,
+                           int (*visit)(void *context, const struct store_plan *plan, struct error *err), void *context,
+                           struct query_facts *ret_facts, struct error *err);
+
 /* All of it as one profile, in `batch` (initialised and empty, its limits hold): the type asked for first, then the one
  * that counts raw samples if there is one. For exports, and for all that flame/ and profile/ can do. */
 MUST_CHECK int engine_profile(struct engine *engine, const struct query *query, struct batch *batch,

@@ -2,12 +2,19 @@
 /* Trees, tables and diffs. Mostly they are made from sums in the order of call trees (treeorder.h). Filters that change
  * stacks, or that need more than the names of functions, take the long way: the answer as a profile, filtered as files are. */
 #include "base/clock.h"
+#include "base/memory.h"
 #include "flame/trim.h"
 #include "profile/builder.h"
 #include "query/engine_internal.h"
 #include "query/points.h"
 #include "tree/treeflame.h"
 #include "tree/treegraph.h"
+
+/* How large a tree may be that is made of profiles. */
+struct tree_limit {
+    uint32_t max_nodes;
+    size_t query_bytes; /* for the error */
+};
 
 /* One answer on its way: one query, or two for a diff. */
 struct answer {
@@ -17,7 +24,8 @@ struct answer {
     uint32_t n;
     /* How it is made, and from what: the two functions get `context`. */
     int (*from_order)(void *context, const struct treeorder *order, struct error *err);
-    int (*from_profiles)(void *context, const struct profile *const *profiles, struct error *err);
+    int (*from_profiles)(void *context, const struct profile *const *profiles, const struct tree_limit *limit,
+                         struct error *err);
     void *context;
     struct report report; /* of filters on the long way */
 };
@@ -57,15 +65,34 @@ static int add_up(struct answer *answer, struct treesum **sums, struct error *er
     return 0;
 }
 
+static int check_query(void *context, struct error *err)
+{
+    return engine_check(context, err);
+}
+
+/* What is left of the memory of a query beside its sums, and time until its deadline. */
+static struct treebudget budget_of(const struct answer *answer, struct treesum *const *sums)
+{
+    size_t limit_bytes = engine_query_bytes(answer->engine), taken_bytes = 0;
+
+    for (uint32_t i = 0; i < answer->n; i++)
+        taken_bytes += treesum_bytes(sums[i]);
+    return (struct treebudget){ .max_bytes = MAX(limit_bytes - MIN(taken_bytes, limit_bytes), 1u),
+                                .limit_bytes = limit_bytes,
+                                .patience = { check_query, (void *)answer->queries[0] } };
+}
+
 /* `*ret_depends`: it takes the long way to tell. */
 static int finish_order(struct answer *answer, struct treesum *const *sums, bool *ret_depends, struct error *err)
 {
+    struct treebudget budget = budget_of(answer, sums);
     AUTO(pattern_freep) struct pattern *focus = NULL, *ignore = NULL;
     AUTO(treeorder_done) struct treeorder order = { 0 };
 
     if (compile("focus", filter_of(answer)->focus, &focus, err) < 0 ||
         compile("ignore", filter_of(answer)->ignore, &ignore, err) < 0 ||
-        treeorder_init(&order, sums, answer->n, &(struct treeorder_filter){ focus, ignore }, ret_depends, err) < 0)
+        treeorder_init(&order, sums, answer->n, &(struct treeorder_filter){ focus, ignore }, &budget, ret_depends,
+                       err) < 0)
         return -1;
     for (uint32_t i = 0; i < answer->n; i++) {
         answer->facts[i].whole = order.columns[i].whole;
@@ -120,14 +147,15 @@ static void measure_whole(const struct profile *profile, struct query_facts *fac
             facts->whole_size = UINT64_MAX;
 }
 
-static int read_profile(struct answer *answer, uint32_t i, const struct filter *filter, struct batch *filtered,
-                        struct error *err)
+/* `room_bytes` is what is left of the memory of the query. */
+static int read_profile(struct answer *answer, uint32_t i, const struct filter *filter, size_t room_bytes,
+                        struct batch *filtered, struct error *err)
 {
     struct profile_limits limits = profile_default_limits;
     struct batch whole;
     int result;
 
-    limits.max_memory_bytes = engine_query_bytes(answer->engine);
+    limits.max_memory_bytes = room_bytes;
     batch_init(&whole, &limits);
     result = engine_sum_profile(answer->engine, answer->queries[i], &whole, &answer->facts[i], err);
     if (!result && !whole.profiles[0].n_types) {
@@ -138,7 +166,14 @@ static int read_profile(struct answer *answer, uint32_t i, const struct filter *
     if (!result) {
         whole.profiles[0].duration_ns = answer->facts[i].duration_ns;
         measure_whole(&whole.profiles[0], &answer->facts[i]);
+        result = engine_check(answer->queries[i], err);
+    }
+    if (!result) {
+        limits.max_memory_bytes = room_bytes - MIN(whole.arena.used_bytes, room_bytes - 1);
+        batch_init(filtered, &limits);
         result = filter_apply(filter, &whole, filtered, err);
+        if (result < 0 && err->code == ERR_LIMIT)
+            error_wrap(err, "with %zu MiB of --query-memory", engine_query_bytes(answer->engine) >> 20);
     }
     if (!result) {
         report_merge(&answer->report, &filtered->report);
@@ -150,28 +185,39 @@ static int read_profile(struct answer *answer, uint32_t i, const struct filter *
     return result;
 }
 
+/* How many nodes there is room for while a tree is made of profiles and its functions are added up: about so much for a node
+ * (flame.c), and for each of its columns. */
+static uint32_t limit_tree(const struct answer *answer, size_t room_bytes)
+{
+    const size_t node_bytes = 128, column_bytes = 96;
+
+    return (uint32_t)MAX(MIN(room_bytes / (node_bytes + answer->n * column_bytes), (size_t)FLAME_MAX_NODES), 1u);
+}
+
 static int go_by_profiles(struct answer *answer, struct error *err)
 {
     AUTO(filter_freep) struct filter *filter = NULL;
     struct batch batches[TREEORDER_MAX_COLUMNS];
     const struct profile *profiles[TREEORDER_MAX_COLUMNS];
     struct filter_spec by_functions = *filter_of(answer);
-    struct profile_limits limits = profile_default_limits;
+    size_t room_bytes = engine_query_bytes(answer->engine);
     int64_t begun_ns;
     int result;
 
     by_functions.tag_focus = by_functions.tag_ignore = (struct slice){ 0 }; /* of samples, which are added up by now */
     result = filter_new(&by_functions, &filter, err);
-    limits.max_memory_bytes = engine_query_bytes(answer->engine);
     for (uint32_t i = 0; i < answer->n; i++)
-        batch_init(&batches[i], &limits);
+        batch_init(&batches[i], NULL);
     for (uint32_t i = 0; !result && i < answer->n; i++) {
-        result = read_profile(answer, i, filter, &batches[i], err);
+        result = read_profile(answer, i, filter, room_bytes, &batches[i], err);
         profiles[i] = batches[i].profiles;
+        room_bytes -= MIN(batches[i].arena.used_bytes, room_bytes - 1);
     }
     begun_ns = clock_mono_ns();
     if (!result)
-        result = answer->from_profiles(answer->context, profiles, err);
+        result = answer->from_profiles(
+            answer->context, profiles,
+            &(struct tree_limit){ limit_tree(answer, room_bytes), engine_query_bytes(answer->engine) }, err);
     answer->facts[0].finish_ns += clock_mono_ns() - begun_ns;
     for (uint32_t i = 0; i < answer->n; i++)
         batch_done(&batches[i]);
@@ -235,13 +281,29 @@ static int flame_from_order(void *context, const struct treeorder *order, struct
     return treeflame_new(order, &asked->options, &asked->flame, err);
 }
 
-static int flame_from_profile(void *context, const struct profile *const *profiles, struct error *err)
+/* A tree of all paths; that there are too many is an error here. */
+static int make_whole_flame(const struct profile *profile, const struct tree_limit *limit, struct flame **ret_flame,
+                            struct error *err)
 {
-    struct flame_context *asked = context;
+    struct flame_options options = { .granularity = SYMBOL_FUNCTION, .max_nodes = limit->max_nodes };
     AUTO(flame_freep) struct flame *flame = NULL;
     uint32_t type = 0;
 
-    if (flame_new(profiles[0], &type, 1, NULL, &flame, err) < 0 || trim_part(&flame, &asked->options, 0, err) < 0)
+    if (flame_new(profile, &type, 1, &options, &flame, err) < 0)
+        return -1;
+    if (flame_has_overflow(flame))
+        return treebudget_refuse(limit->query_bytes, err);
+    *ret_flame = TAKE(flame);
+    return 0;
+}
+
+static int flame_from_profile(void *context, const struct profile *const *profiles, const struct tree_limit *limit,
+                              struct error *err)
+{
+    struct flame_context *asked = context;
+    AUTO(flame_freep) struct flame *flame = NULL;
+
+    if (make_whole_flame(profiles[0], limit, &flame, err) < 0 || trim_part(&flame, &asked->options, 0, err) < 0)
         return -1;
     asked->flame = TAKE(flame);
     return 0;
@@ -293,16 +355,19 @@ static int top_from_order(void *context, const struct treeorder *order, struct e
     return 0;
 }
 
-static int top_from_profile(void *context, const struct profile *const *profiles, struct error *err)
+static int top_from_profile(void *context, const struct profile *const *profiles, const struct tree_limit *limit,
+                            struct error *err)
 {
     struct top_context *asked = context;
     const struct treegraph_options *options = &asked->options;
     AUTO(pattern_scratch_freep) struct pattern_scratch *scratch = NULL;
-    AUTO(top_freep) struct top *top = NULL;
-    uint32_t type = 0, n;
+    AUTO(top_freep) struct top *top = MEMORY_NEW(struct top, err);
     uint64_t saturated = 0;
+    uint32_t n;
 
-    if (top_new(profiles[0], &type, 1, SYMBOL_FUNCTION, options->order, &top, err) < 0)
+    if (!top || make_whole_flame(profiles[0], limit, &top->flame, err) < 0 ||
+        graph_new(top->flame, 0, &top->graph, err) < 0 ||
+        top_sort(top->graph, options->order, 0, &top->graph->arena, &top->functions, &top->n, err) < 0)
         return -1;
     if (options->pattern && (pattern_scratch_new(&scratch, err) < 0 ||
                              top_match(top->graph, options->pattern, scratch, top->functions, &top->n, err) < 0))
@@ -376,16 +441,19 @@ static int diff_from_order(void *context, const struct treeorder *order, struct 
     return diff_new_of(&parts, asked->options, &asked->diff, err);
 }
 
-static int diff_from_profiles(void *context, const struct profile *const *profiles, struct error *err)
+static int diff_from_profiles(void *context, const struct profile *const *profiles, const struct tree_limit *limit,
+                              struct error *err)
 {
     struct diff_context *asked = context;
     struct diff_options whole = *asked->options;
     AUTO(diff_freep) struct diff *diff = NULL;
 
-    whole.max_nodes = 0;
+    whole.max_nodes = limit->max_nodes;
     whole.granularity = SYMBOL_FUNCTION;
     if (diff_new(profiles[0], 0, profiles[1], 0, &whole, &diff, err) < 0)
         return -1;
+    if (flame_has_overflow(diff->flame))
+        return treebudget_refuse(limit->query_bytes, err);
     if (asked->options->max_nodes &&
         trim_part(&diff->flame, &(struct treeflame_options){ .max_nodes = asked->options->max_nodes }, TRIM_ALL_COLUMNS,
                   err) < 0)

@@ -474,19 +474,24 @@ static int ask_profile(void *context, struct error *err)
 static int (*const questions[])(void *context, struct error *err) = { ask_part, ask_top, ask_peek, ask_diff,
                                                                       ask_profile };
 
-static void open_asking(struct store_sample *sample, size_t query_bytes, struct asking *asking)
+static void open_engine(struct store_sample *sample, size_t query_bytes, struct asking *asking)
 {
     struct engine_options options = { .store = sample->store, .n_threads = 1, .query_bytes = query_bytes };
     struct error err;
 
-    STORE_SAMPLE_WRITE(sample,
-                       { .at = "15T10:00", .service = "api", .samples = "main;work+copy 1 10 {thread=a}|main 1 20" },
-                       { .at = "15T11:00", .service = "web", .samples = "main;work@a.c;deep 1 10|main;work@b.c 1 20" });
     *asking = (struct asking){ .query = { .type = SLICE("process_cpu:cpu:nanoseconds:cpu:nanoseconds"),
                                           .from_ns = store_sample_time("15T00:00"),
                                           .until_ns = store_sample_time("15T23:00") } };
     CHECK_OK(engine_new(&options, &asking->engine, &err), &err);
     CHECK_OK(pattern_new(SLICE("work|deep"), PATTERN_SEARCH, &asking->pattern, &err), &err);
+}
+
+static void open_asking(struct store_sample *sample, size_t query_bytes, struct asking *asking)
+{
+    STORE_SAMPLE_WRITE(sample,
+                       { .at = "15T10:00", .service = "api", .samples = "main;work+copy 1 10 {thread=a}|main 1 20" },
+                       { .at = "15T11:00", .service = "web", .samples = "main;work@a.c;deep 1 10|main;work@b.c 1 20" });
+    open_engine(sample, query_bytes, asking);
 }
 
 static void close_asking(struct asking *asking)
@@ -539,6 +544,59 @@ CONFORMANCE(engine_ends_every_answer_early_when_it_must)
         CHECK_ERROR(questions[k](&asking, &err), &err, ERR_TIMEOUT);
     }
     close_asking(&asking);
+}
+
+/* Profiles of two services with many stacks, which have little in common. */
+static void write_many_stacks(struct store_sample *sample)
+{
+    AUTO(buffer_done) struct buffer text;
+
+    buffer_init(&text, 0);
+    for (unsigned i = 0; i < 3000; i++)
+        buffer_printf(&text, "%smain;step_%u;branch_%u;turn_%u;leaf_of_the_tree_number_%u 1 10 {thread=t%u}",
+                      i ? "|" : "", i % 7, i % 61, i % 997, i, i % 1000);
+    buffer_append_byte(&text, '\0');
+    for (unsigned i = 0; i < 2; i++)
+        STORE_SAMPLE_WRITE(sample,
+                           { .at = i ? "15T11:00" : "15T10:00", .service = i ? "many" : "more", .samples = text.data });
+}
+
+/* Whatever the limit, an answer comes or an error that names it, nothing stays behind, and no more is allocated than the limit
+ * and what reading takes. */
+CONFORMANCE(engine_keeps_to_its_memory_whatever_the_limit)
+{
+    static const struct filter_spec filters[] = { { .focus = { "", 0 } },
+                                                  { .focus = { "turn_1", 6 } },
+                                                  { .hide = { "turn_1", 6 } },
+                                                  { .tag_ignore = { "thread=t1", 9 } } };
+    const size_t reading_bytes = (size_t)2 << 20;
+    unsigned n_answered = 0, n_refused = 0;
+
+    write_many_stacks(sample);
+    for (size_t query_bytes = 1 << 12; query_bytes <= (size_t)32 << 20; query_bytes *= 2)
+        for (size_t i = 0; i < ARRAY_LEN(filters); i++)
+            for (size_t k = 0; k < ARRAY_LEN(questions); k++) {
+                uint64_t before_bytes = memory_used_bytes();
+                struct asking asking;
+                struct error err;
+
+                if (k == 0)
+                    continue; /* its path is of other profiles */
+                open_engine(sample, query_bytes, &asking);
+                asking.query.filter = filters[i];
+                memory_set_limit(memory_used_bytes() + query_bytes + reading_bytes);
+                if (questions[k](&asking, &err) < 0) {
+                    CHECK_EQ(err.code, ERR_LIMIT);
+                    CHECK_HAS(err.text, "--query-memory");
+                    n_refused++;
+                } else
+                    n_answered++;
+                memory_set_limit(0);
+                close_asking(&asking);
+                CHECK(memory_used_bytes() <= before_bytes + (64 << 10)); /* the store may have learnt something */
+            }
+    CHECK(n_answered > 50);
+    CHECK(n_refused > 50);
 }
 
 CONFORMANCE(engine_names_what_is_wrong_with_a_filter_or_a_path)

@@ -356,7 +356,6 @@ static int add_row(void *context, const struct seriesinfo *series, const struct 
         return -1;
     if (choosing->series.items[candidate.series].column == QUERYCOLUMNS_NONE)
         return 0;
-    choosing->facts->reads.n_rows++;
     count_row(choosing->facts, row->duration_ns);
     map_clear(&choosing->share_places);
     choosing->shares.n = 0;
@@ -415,7 +414,8 @@ static int read_spans(struct choosing *choosing, struct engine *engine, struct e
 
     ids.is_of_span = true;
     query.ids = &ids;
-    return engine_read_rows(engine, &query, &(struct store_sink){ choosing, names_begin, add_row }, err);
+    return engine_read_rows(engine, &query,
+                            &(struct store_sink){ choosing, names_begin, add_row, &choosing->facts->reads }, err);
 }
 
 static int read_profiles(struct choosing *choosing, struct engine *engine, struct error *err)
@@ -438,7 +438,7 @@ static int read_profiles(struct choosing *choosing, struct engine *engine, struc
         return engine_read_windows_of(engine, query, &(struct engine_choice){ lacks_labels, choosing }, &windows, reads,
                                       err);
     return engine_read_rows_of(engine, query, &(struct engine_choice){ lacks_labels, choosing },
-                               &(struct store_sink){ choosing, names_begin, add_row }, err);
+                               &(struct store_sink){ choosing, names_begin, add_row, reads }, err);
 }
 
 /* --- the answer --- */

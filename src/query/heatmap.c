@@ -106,7 +106,6 @@ static int visit_row(void *context, const struct seriesinfo *series, const struc
     is_there = sums ? arena_alloc_zero(&drawing->arena, row->n_links * sizeof(*is_there), err) : NULL;
     if (!is_there)
         return -1;
-    drawing->facts->reads.n_rows++;
     for (uint32_t i = 0; i < row->n_samples; i++) {
         uint32_t link = row->links[i] - 1;
 
@@ -138,7 +137,8 @@ static int visit_all(struct drawing *drawing, struct engine *engine, bool is_bri
                                    &drawing->facts->reads, err);
     ids.is_of_span = true;
     query.ids = &ids;
-    return engine_read_rows(engine, &query, &(struct store_sink){ drawing, ignore_names, visit_row }, err);
+    return engine_read_rows(engine, &query,
+                            &(struct store_sink){ drawing, ignore_names, visit_row, &drawing->facts->reads }, err);
 }
 
 static void widen(struct spread *spread, double value)

@@ -10,6 +10,7 @@ struct known {
     uint32_t n_known;
     uint32_t n_asked;
     bool fails;
+    atomic_bool *cancels; /* whoever asked leaves while names are asked for; NULL = nobody */
 };
 
 static uint64_t generation(void *context)
@@ -26,6 +27,8 @@ static int find(void *context, struct slice build_id, uint64_t offset, struct ar
     struct latenames_line *lines = ARENA_ARRAY(arena, struct latenames_line, 2, err);
 
     known->n_asked++;
+    if (known->cancels)
+        *known->cancels = true;
     if (!lines)
         return -1;
     if (known->fails)
@@ -218,4 +221,33 @@ CONFORMANCE(latenames_that_fail_end_the_query_and_leave_the_engine_well)
     known.generation++;
     check_tree(asking.engine, &asking.query, "1 main 10|2 outer 10|3 inner 10 inlined|");
     engine_free(asking.engine);
+}
+
+CONFORMANCE(engine_sees_while_it_names_stacks_that_nobody_waits_any_more)
+{
+    atomic_bool is_cancelled = false;
+    struct known known = { .n_known = 2, .cancels = &is_cancelled };
+    struct latenames source = source_of(&known);
+    struct engine_options options = { .store = sample->store, .late = &source, .n_threads = 1 };
+    AUTO(engine_freep) struct engine *engine = NULL;
+    struct query query = { .type = SLICE("process_cpu:cpu:nanoseconds:cpu:nanoseconds"),
+                           .from_ns = store_sample_time("15T00:00"),
+                           .until_ns = store_sample_time("15T23:00"),
+                           .is_cancelled = &is_cancelled };
+    struct query_facts facts;
+    struct flame *flame;
+    struct error err;
+
+    STORE_SAMPLE_WRITE(sample, { .at = "15T11:00", .service = "api", .samples = "main;~1f#libx.so 1 10" });
+    CHECK_OK(engine_new(&options, &engine, &err), &err);
+    CHECK_ERROR(engine_flame(engine, &query, 0, &flame, &facts, &err), &err, ERR_CANCELLED);
+    /* The long way looks as well. */
+    is_cancelled = false;
+    query.filter.hide = SLICE("nothing");
+    CHECK_ERROR(engine_flame(engine, &query, 0, &flame, &facts, &err), &err, ERR_CANCELLED);
+    /* What was begun does no harm to the next answer. */
+    known.cancels = NULL;
+    query.filter.hide = (struct slice){ 0 };
+    is_cancelled = false;
+    check_tree(engine, &query, "1 main 10|2 outer 10|3 inner 10 inlined|");
 }

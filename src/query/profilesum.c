@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+enum { STACKS_AT_ONCE = 1 << 16 }; /* whose names are in memory together */
+
 /* One stack of the day at hand. */
 struct cell {
     uint32_t stack;
@@ -90,7 +92,8 @@ static int by_stack(const void *x, const void *y)
     return a->stack < b->stack ? -1 : a->stack > b->stack;
 }
 
-/* Cells and averages may take a quarter of the memory each. */
+/* Of the memory, half is for the profile (builder.h), a quarter for names that are read, three parts of sixteen for cells and one for
+ * averages. */
 static int refuse_more(size_t n, struct error *err)
 {
     return error_set(
@@ -100,9 +103,16 @@ static int refuse_more(size_t n, struct error *err)
         n);
 }
 
+/* For limits of those that do the work. */
+static int suggest_less(struct error *err)
+{
+    return err->code == ERR_LIMIT ? error_wrap(err, "ask for less time or fewer services, or raise --query-memory")
+                                  : -1;
+}
+
 static int add_average(struct profilesum *sum, uint32_t stack, const struct cell *cell, struct error *err)
 {
-    size_t max = sum->options.limits.max_memory_bytes / 4 / sizeof(struct average);
+    size_t max = sum->options.limits.max_memory_bytes / 16 / sizeof(struct average);
     struct average *average;
 
     while (sum->averages.n <= stack) {
@@ -117,10 +127,12 @@ static int add_average(struct profilesum *sum, uint32_t stack, const struct cell
     return 0;
 }
 
-static int add_samples(struct profilesum *sum, struct builder_import *import, uint32_t skip, struct error *err)
+/* Adds `n` cells, of which the first may be that of the empty stack (`skip`), whose stacks are those of the import. */
+static int add_samples(struct profilesum *sum, struct builder_import *import, const struct cell *cells, uint32_t n,
+                       uint32_t skip, struct error *err)
 {
-    for (uint32_t i = 0; i < sum->cells.n; i++) {
-        const struct cell *cell = &sum->cells.items[i];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct cell *cell = &cells[i];
         int64_t values[] = { cell->value, cell->count };
         uint32_t stack = builder_import_stack(import, skip ? i : i + 1);
 
@@ -146,33 +158,48 @@ static void add_averages(struct profilesum *sum)
     }
 }
 
-/* Names what the day gave and adds it to the profile. */
-static int finish_day(struct profilesum *sum, struct error *err)
+/* Names cells, which are sorted, and adds them to the profile. */
+static int add_cells(struct profilesum *sum, const struct cell *cells, uint32_t n, struct arena *arena,
+                     struct error *err)
 {
-    uint32_t *stacks, skip, n_missing;
+    uint32_t *stacks = ARENA_ARRAY(arena, uint32_t, n, err), skip, n_missing;
     struct builder_import *import;
     struct tables tables;
-    struct arena arena;
     bool *is_open;
-    int result = -1;
+    int result;
 
-    arena_init(&arena, sum->options.limits.max_memory_bytes);
+    if (!stacks)
+        return suggest_less(err);
+    for (uint32_t i = 0; i < n; i++)
+        stacks[i] = cells[i].stack;
+    skip = stacks[0] == 0;
+    result = names_load(sum->names, stacks + skip, n - skip, NULL, 0, arena, &tables, &n_missing, err);
+    if (!result && sum->options.late)
+        result = latenames_resolve(sum->options.late, &tables, arena, &is_open, err);
+    if (result < 0)
+        return suggest_less(err);
+    import = builder_import_new(sum->builder, &tables);
+    if (import)
+        result = add_samples(sum, import, cells, n, skip, err);
+    builder_import_free(import);
+    return result;
+}
+
+/* Names what the day gave and adds it to the profile, some stacks at a time. */
+static int finish_day(struct profilesum *sum, struct error *err)
+{
+    AUTO(arena_done) struct arena arena;
+    int result = 0;
+
+    arena_init(&arena, sum->options.limits.max_memory_bytes / 4);
     qsort(sum->cells.items, sum->cells.n, sizeof(*sum->cells.items), by_stack);
-    stacks = ARENA_ARRAY(&arena, uint32_t, sum->cells.n, err);
-    if (stacks) {
-        for (size_t i = 0; i < sum->cells.n; i++)
-            stacks[i] = sum->cells.items[i].stack;
-        skip = stacks[0] == 0;
-        result = names_load(sum->names, stacks + skip, (uint32_t)sum->cells.n - skip, NULL, 0, &arena, &tables,
-                            &n_missing, err);
-        if (!result && sum->options.late)
-            result = latenames_resolve(sum->options.late, &tables, &arena, &is_open, err);
-        import = result ? NULL : builder_import_new(sum->builder, &tables);
-        if (import)
-            result = add_samples(sum, import, skip, err);
-        builder_import_free(import);
+    for (size_t at = 0, n; !result && at < sum->cells.n; at += n) {
+        n = MIN(sum->cells.n - at, (size_t)STACKS_AT_ONCE);
+        arena_reset(&arena);
+        result = patience_check(&sum->options.patience, err);
+        if (!result)
+            result = add_cells(sum, sum->cells.items + at, (uint32_t)n, &arena, err);
     }
-    arena_done(&arena);
     map_clear(&sum->index);
     sum->cells.n = 0;
     return result;
@@ -228,7 +255,7 @@ static int find_columns(struct profilesum *sum, const struct seriesinfo *series,
 static struct cell *cell_of(struct profilesum *sum, uint32_t stack, struct error *err)
 {
     uint32_t next = (uint32_t)sum->cells.n, place;
-    size_t max = sum->options.limits.max_memory_bytes / 4 / (sizeof(struct cell) + 2 * sizeof(struct map_slot));
+    size_t max = sum->options.limits.max_memory_bytes / 16 * 3 / (sizeof(struct cell) + 2 * sizeof(struct map_slot));
     struct cell *cell;
 
     if (map_add(&sum->index, stack, next, &place, err) < 0)
@@ -310,6 +337,5 @@ int profilesum_finish(struct profilesum *sum, struct batch *batch, struct error 
                    "while adding up a query");
     if (builder_finish(sum->builder, batch, err) == 0)
         return 0;
-    return err->code == ERR_LIMIT ? error_wrap(err, "ask for less time or fewer services, or raise --query-memory")
-                                  : -1;
+    return suggest_less(err);
 }

@@ -11,11 +11,12 @@ struct profilesum;
 
 struct profilesum_options {
     struct slice type;            /* full profile type */
-    struct profile_limits limits; /* of the profile and of the sums of a day */
+    struct profile_limits limits; /* of the profile and of the sums of a day together */
     const struct latenames *late; /* NULL = none */
     /* As in treesum.h. */
     double (*weight)(void *context, const struct seriesinfo *series, int64_t start_ns);
     void *weight_context;
+    struct patience patience;
 };
 
 /* Errors: ERR_MEMORY. Borrows the type. Thread: one at a time. */

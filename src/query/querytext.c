@@ -6,6 +6,8 @@
 #define QUOTED_TYPE_MAX    80
 #define QUOTED_TYPE(slice) SLICE_ARG(slice_sub((slice), 0, QUOTED_TYPE_MAX))
 
+#define PROFILE_TYPE_LABEL "__profile_type__"
+
 /* --- reading --- */
 
 int querytext_parse(struct slice text, struct querytext *ret_text, struct error *err)
@@ -161,12 +163,40 @@ static int join_allowed(struct resolving *q, struct error *err)
     return querycatalog_join(q->catalog, is_chosen, q->arena, &q->scope, err);
 }
 
+/* Leaves out the types of the scope that the braces refuse (Q4). */
+static int narrow_scope(struct resolving *q, struct error *err)
+{
+    AUTO(pattern_scratch_freep) struct pattern_scratch *scratch = NULL;
+    struct querycatalog_type *types = ARENA_ARRAY(q->arena, struct querycatalog_type, q->scope.n_types, err);
+    struct querycatalog_text present = querycatalog_sample_types(q->scope.types, q->scope.n_types);
+    bool had_types = q->scope.n_types > 0, is_allowed;
+    uint32_t n = 0;
+
+    if (!types || pattern_scratch_new(&scratch, err) < 0)
+        return -1;
+    for (uint32_t i = 0; i < q->scope.n_types; i++) {
+        if (selector_allows_type(q->text->selector, q->scope.types[i].profile_type, scratch, &is_allowed, err) < 0)
+            return -1;
+        if (is_allowed)
+            types[n++] = q->scope.types[i];
+    }
+    q->scope.types = types;
+    q->scope.n_types = n;
+    if (had_types && n == 0)
+        return error_set(err, ERR_NOT_FOUND,
+                         "no profile type%s is one that the conditions on types in the braces allow; there are %s",
+                         where(q), present.text);
+    return 0;
+}
+
 static int find_scope(struct resolving *q, struct error *err)
 {
     if (!q->has_scope) {
         if (q->service)
             q->scope = *q->service;
         else if (join_allowed(q, err) < 0)
+            return -1;
+        if (narrow_scope(q, err) < 0)
             return -1;
         q->has_scope = true;
     }
@@ -262,11 +292,60 @@ static int read_apart(struct resolving *q, struct slice text, struct slice *ret_
     return read_full(q, text, ret_type, err);
 }
 
+/* The type that a condition in the braces names, if there is one, beside that of the query, which may be empty. */
+static int read_braces(struct resolving *q, struct slice *type, struct error *err)
+{
+    struct slice text, named;
+
+    if (!selector_value(q->text->selector, SLICE(PROFILE_TYPE_LABEL), &text))
+        return 0;
+    if (read_full(q, text, &named, err) < 0)
+        return error_wrap(err, PROFILE_TYPE_LABEL);
+    if (type->len > 0 && !slice_equal(*type, named))
+        return error_set(err, ERR_INVALID,
+                         "the query asks for %.*s, and " PROFILE_TYPE_LABEL " in its braces is %.*s; "
+                         "give one of the two",
+                         QUOTED_TYPE(*type), QUOTED_TYPE(named));
+    *type = named;
+    return 0;
+}
+
+/* Q4, where the type is known. */
+static int check_allowed(const struct resolving *q, struct slice type, struct error *err)
+{
+    AUTO(pattern_scratch_freep) struct pattern_scratch *scratch = NULL;
+    bool is_allowed = false;
+
+    if (pattern_scratch_new(&scratch, err) < 0 ||
+        selector_allows_type(q->text->selector, type, scratch, &is_allowed, err) < 0)
+        return -1;
+    if (is_allowed)
+        return 0;
+    return error_set(err, ERR_INVALID,
+                     "the query asks for %.*s, and a condition on types in its braces refuses it; leave one of the two "
+                     "out",
+                     QUOTED_TYPE(type));
+}
+
+/* Q4, where conditions alone say which type is meant. */
+static int choose_allowed(struct resolving *q, struct slice *ret_type, struct error *err)
+{
+    if (find_scope(q, err) < 0)
+        return -1;
+    if (q->scope.n_types > 1)
+        return error_set(err, ERR_INVALID,
+                         "the conditions on types in the braces leave %u of them, and an answer is of one: %s; name it "
+                         "in front of the braces, or by " PROFILE_TYPE_LABEL,
+                         q->scope.n_types, querycatalog_sample_types(q->scope.types, q->scope.n_types).text);
+    *ret_type = q->scope.types[0].profile_type;
+    return 0;
+}
+
 static int find_type(struct resolving *q, struct slice apart, struct slice *ret_type, struct error *err)
 {
     struct slice type = q->text->profile_type, type_apart;
 
-    if (q->suffix.len > 0 && choose_short(q, q->suffix, &type, err) < 0)
+    if ((q->suffix.len > 0 && choose_short(q, q->suffix, &type, err) < 0) || read_braces(q, &type, err) < 0)
         return -1;
     if (apart.len > 0) {
         if (read_apart(q, apart, &type_apart, err) < 0)
@@ -278,9 +357,10 @@ static int find_type(struct resolving *q, struct slice apart, struct slice *ret_
         type = type_apart;
     }
     if (type.len == 0)
-        return choose_default(q, ret_type, err);
+        return selector_has_type_matchers(q->text->selector) ? choose_allowed(q, ret_type, err)
+                                                             : choose_default(q, ret_type, err);
     *ret_type = type;
-    return 0;
+    return check_allowed(q, type, err);
 }
 
 int querytext_resolve(const struct querytext *text, struct slice type_apart, const struct querycatalog *catalog,

@@ -12,7 +12,11 @@
  *     Else what follows the last dot is a short type (querycatalog.h, C2) of the service before it.
  * Q2  A query that names no type asks for CPU (querycatalog.h, C1) if there is any, else for the most common type: of
  *     its service, or of all services that the braces allow. The note says so.
- * Q3  Types given twice must be the same, and braces must allow the service in front of them. */
+ * Q3  Types given twice must be the same, and braces must allow the service in front of them.
+ * Q4  Conditions on __profile_type__, and on its parts __name__, __type__, __unit__, __period_type__ and __period_unit__,
+ *     choose among types: {__profile_type__="process_cpu:cpu:nanoseconds:cpu:nanoseconds"} names one. An answer is of one
+ *     type, so where they leave several, and no type is named otherwise, that is an error; __name__ alone narrows what Q2
+ *     chooses from. They are no part of the resolved query. */
 #pragma once
 
 #include "label/selector.h"

@@ -168,6 +168,45 @@ static void check_unresolved(const char *text, const char *type_apart, enum erro
     check_unresolved_in(&sample_catalog, text, type_apart, code, words);
 }
 
+TEST(querytext_takes_a_type_from_the_braces)
+{
+    check_resolved("{__profile_type__=\"" INUSE_TYPE "\", service_name=\"order-service\"}", "",
+                   INUSE_TYPE "{service_name=\"order-service\"}", "");
+    check_resolved("order-service{__profile_type__=\"" INUSE_TYPE ":delta\"}", "",
+                   INUSE_TYPE "{service_name=\"order-service\"}", "");
+    /* Named in full it need not be there. */
+    check_resolved("{__profile_type__=\"never:seen:count::\"}", "", "never:seen:count::{}", "");
+    check_resolved(CPU_TYPE "{__profile_type__=\"" CPU_TYPE "\"}", CPU_TYPE, CPU_TYPE "{}", "");
+    /* By what is left of those that there are. */
+    check_resolved("{__profile_type__=~\"memory:inuse.*\"}", "", INUSE_TYPE "{}", "");
+    check_resolved("order-service{__type__=delay,__name__=mutex}", "",
+                   MUTEX_TIME_TYPE "{service_name=\"order-service\", __name__=\"mutex\"}", "");
+    check_resolved("order-service{__type__=~\".*_space\", zone=eu}", "inuse_space",
+                   INUSE_TYPE "{service_name=\"order-service\", zone=\"eu\"}", "");
+    check_resolved("order-service{__unit__=bytes,__period_type__=space,__period_unit__=bytes,__type__!=alloc_space}",
+                   "", INUSE_TYPE "{service_name=\"order-service\"}", "");
+    /* The name alone narrows what is chosen from. */
+    check_resolved("order-service{__name__=goroutines}", "",
+                   GOROUTINE_TYPE "{service_name=\"order-service\", __name__=\"goroutines\"}",
+                   "profile type " GOROUTINE_TYPE ": the most common, since the query names none and there is no CPU");
+}
+
+TEST(querytext_says_what_is_wrong_with_types_in_the_braces)
+{
+    check_unresolved(
+        "order-service{__profile_type__=~\"memory:.*\"}", "", ERR_INVALID,
+        "leave 2 of them, and an answer is of one: alloc_space, inuse_space; name it in front of the braces, "
+        "or by __profile_type__");
+    check_unresolved("order-service{__type__=heap}", "", ERR_NOT_FOUND,
+                     "no profile type in this range is one that the conditions on types in the braces allow; there are "
+                     "alloc_space");
+    check_unresolved(CPU_TYPE "{__profile_type__=\"" INUSE_TYPE "\"}", "", ERR_INVALID,
+                     "and __profile_type__ in its braces is " INUSE_TYPE "; give one of the two");
+    check_unresolved("{__profile_type__=cpu}", "", ERR_INVALID, "__profile_type__: 'cpu' is no profile type");
+    check_unresolved(CPU_TYPE "{__type__!=cpu}", "", ERR_INVALID,
+                     "a condition on types in its braces refuses it; leave one of the two out");
+}
+
 TEST(querytext_names_the_services_nearest_to_an_unknown_one)
 {
     check_unresolved("order-servce", "", ERR_NOT_FOUND,

@@ -20,6 +20,21 @@ struct rowlabels {
     VEC(uint32_t) sets;   /* BLOCK_SETS * n_asked values for each block */
 };
 
+/* Ids of spans, traces and profiles are kept apart from labels (labelrules.h): to group by one would put all in one group. */
+static int refuse_ids(struct slice name, struct error *err)
+{
+    static const char *const ids[] = { "span_id", "trace_id", "profile_id" };
+
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+        if (slice_is(name, ids[i]))
+            return error_set(
+                err, ERR_INVALID,
+                "%s is an id and no label to group by: --span-id, --trace-id and --profile-id choose by ids, "
+                "and --exemplars shows those with the largest values",
+                ids[i]);
+    return 0;
+}
+
 int rowlabels_new(const struct slice *names, uint32_t n_names, size_t max_bytes, struct rowlabels **ret_labels,
                   struct error *err)
 {
@@ -43,7 +58,8 @@ int rowlabels_new(const struct slice *names, uint32_t n_names, size_t max_bytes,
     for (uint32_t i = 0; i < n_names; i++) {
         struct slice canonical;
 
-        if (labelrules_canonical(names[i], &labels->arena, &canonical, &is_repaired, err) < 0)
+        if (labelrules_canonical(names[i], &labels->arena, &canonical, &is_repaired, err) < 0 ||
+            refuse_ids(canonical, err) < 0)
             return -1;
         labels->asked[i] = arena_copy(&labels->arena, canonical, err);
         if (!labels->asked[i].ptr)

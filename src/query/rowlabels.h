@@ -16,7 +16,8 @@
 struct rowlabels;
 
 /* For the labels of these names, in any spelling. Holds at most `max_bytes`, but for what one block of label sets takes
- * while it is named. Errors: ERR_LIMIT (more than ROWLABELS_MAX names), ERR_MEMORY. Thread: one at a time. */
+ * while it is named. Errors: ERR_LIMIT (more than ROWLABELS_MAX names),
+ * ERR_INVALID for ids, which are no labels, ERR_MEMORY. Thread: one at a time. */
 MUST_CHECK int rowlabels_new(const struct slice *names, uint32_t n_names, size_t max_bytes,
                              struct rowlabels **ret_labels, struct error *err);
 void rowlabels_free(struct rowlabels *labels);

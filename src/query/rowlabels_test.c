@@ -127,3 +127,13 @@ TEST(rowlabels_know_when_a_series_says_it_all)
     CHECK(!is_asked);
     CHECK_ERROR(rowlabels_new(names, 33, 1 << 20, &asked, &err), &err, ERR_LIMIT);
 }
+
+TEST(rowlabels_refuse_ids_which_are_no_labels)
+{
+    static const struct slice names[] = { SLICE("zone"), SLICE("span.id") };
+    struct rowlabels *labels;
+    struct error err;
+
+    CHECK_ERROR(rowlabels_new(names, 2, 1 << 20, &labels, &err), &err, ERR_INVALID);
+    CHECK_HAS(err.text, "span_id is an id and no label to group by: --span-id");
+}

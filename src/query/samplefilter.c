@@ -9,7 +9,11 @@
 
 #include <stdlib.h>
 
-enum { MAX_REMEMBERED = 1 << 20 };
+enum {
+    MAX_REMEMBERED = 1 << 20,
+    SETS_AT_ONCE = 1 << 12, /* whose labels are in memory together */
+    REMEMBERED_BYTES = 64,  /* what a label set, or a stack, takes that is remembered; half of the slots are free */
+};
 enum { FOCUS, IGNORED, N_TAGS };
 
 struct samplefilter {
@@ -22,7 +26,10 @@ struct samplefilter {
     struct map stacks;         /* stack -> whether its values stay */
     struct hash_set sets_seen; /* series, label set of the row, label set of the sample */
     VEC(bool) sets;            /* whether samples with it stay */
+    size_t max_bytes;          /* half of it for what is remembered, half for the row at hand */
+    size_t max_remembered;     /* sets, and stacks */
     struct arena arena;        /* of the row at hand */
+    struct arena batch;        /* of the label sets at hand */
 };
 
 static int read_tag(struct samplefilter *filter, unsigned which, const char *option, struct slice text,
@@ -36,7 +43,7 @@ static int read_tag(struct samplefilter *filter, unsigned which, const char *opt
 }
 
 int samplefilter_new(const struct filter_spec *spec, bool wants_functions, const struct latenames *late,
-                     struct samplefilter **ret_filter, struct error *err)
+                     size_t max_bytes, struct samplefilter **ret_filter, struct error *err)
 {
     AUTO(samplefilter_freep) struct samplefilter *filter = MEMORY_NEW(struct samplefilter, err);
     struct filter_spec by_functions = *spec;
@@ -44,7 +51,10 @@ int samplefilter_new(const struct filter_spec *spec, bool wants_functions, const
     if (!filter)
         return -1;
     filter->late = late;
-    arena_init(&filter->arena, 0);
+    filter->max_bytes = max_bytes;
+    filter->max_remembered = MIN(max_bytes / 4 / REMEMBERED_BYTES, (size_t)MAX_REMEMBERED);
+    arena_init(&filter->arena, max_bytes / 4);
+    arena_init(&filter->batch, max_bytes / 4);
     map_init(&filter->stacks, 0);
     hash_set_init(&filter->sets_seen, 0);
     by_functions.tag_focus = by_functions.tag_ignore = (struct slice){ 0 };
@@ -71,6 +81,7 @@ void samplefilter_free(struct samplefilter *filter)
     hash_set_done(&filter->sets_seen);
     VEC_DONE(&filter->sets);
     arena_done(&filter->arena);
+    arena_done(&filter->batch);
     memory_free(filter);
 }
 
@@ -92,6 +103,20 @@ void samplefilter_names(struct samplefilter *filter, struct names *names)
     forget_sets(filter);
 }
 
+static int refuse_more(const struct samplefilter *filter, struct error *err)
+{
+    return error_set(err, ERR_LIMIT,
+                     "the labels and stacks of one profile take more than the %zu MiB that a query may have: leave out "
+                     "filters on samples, or raise --query-memory",
+                     filter->max_bytes >> 20);
+}
+
+/* Where an allocation failed: the limit of the arena is that of the query. */
+static int lack_memory(const struct samplefilter *filter, struct error *err)
+{
+    return err->code == ERR_LIMIT ? refuse_more(filter, err) : -1;
+}
+
 /* --- labels --- */
 
 /* The row at hand. */
@@ -100,7 +125,7 @@ struct cutting {
     const struct seriesinfo *series;
     const struct headrow *row;
     struct hash128 key; /* of series and row */
-    uint32_t *asked;    /* label sets of samples that are not known yet, rising, each once */
+    uint32_t *asked;    /* label sets of samples that are not known yet, rising, each once; some at a time */
     uint32_t n_asked;
     struct tables tables; /* of these, and that of the row */
     uint32_t row_set;     /* there */
@@ -141,7 +166,7 @@ static int find_unknown_sets(struct cutting *c, struct error *err)
 
     c->asked = ARENA_ARRAY(&c->filter->arena, uint32_t, row->n_samples, err);
     if (!c->asked)
-        return -1;
+        return lack_memory(c->filter, err);
     for (uint32_t i = 0; i < row->n_samples; i++)
         if ((i == 0 || set_of(row, i) != set_of(row, i - 1)) &&
             hash_set_find(&c->filter->sets_seen, hash_of(c, set_of(row, i))) == HASH_NONE)
@@ -153,7 +178,7 @@ static int find_unknown_sets(struct cutting *c, struct error *err)
 /* Reads the labels of the unknown sets and of the row. Set k of `asked` is at place places[k] of the tables. */
 static int load_sets(struct cutting *c, uint32_t *places, struct error *err)
 {
-    uint32_t *ids = ARENA_ARRAY(&c->filter->arena, uint32_t, (size_t)c->n_asked + 1, err), n = 0, n_missing;
+    uint32_t *ids = ARENA_ARRAY(&c->filter->batch, uint32_t, (size_t)c->n_asked + 1, err), n = 0, n_missing;
 
     if (!ids)
         return -1;
@@ -165,7 +190,7 @@ static int load_sets(struct cutting *c, uint32_t *places, struct error *err)
         ids++;
         n--;
     }
-    if (names_load(c->filter->names, NULL, 0, ids, n, &c->filter->arena, &c->tables, &n_missing, err) < 0)
+    if (names_load(c->filter->names, NULL, 0, ids, n, &c->filter->batch, &c->tables, &n_missing, err) < 0)
         return -1;
     for (uint32_t i = 0, at = 0; i < c->n_asked; i++) {
         while (at < n && ids[at] < c->asked[i])
@@ -181,7 +206,7 @@ static int load_sets(struct cutting *c, uint32_t *places, struct error *err)
 /* Makes the labels of sample, row and series one set for each unknown one. */
 static int join_labels(struct cutting *c, const uint32_t *places, struct tables *joined, struct error *err)
 {
-    struct arena *arena = &c->filter->arena;
+    struct arena *arena = &c->filter->batch;
     const struct seriesinfo *series = c->series;
     const struct tables *t = &c->tables;
     uint32_t n_row, n_strings = t->n_strings, n = 0;
@@ -241,7 +266,7 @@ static int remember_set(struct samplefilter *filter, struct hash128 hash, bool s
     uint32_t id;
     bool is_new;
 
-    if (VEC_RESERVE(&filter->sets, 1, MAX_REMEMBERED * 2, err) < 0 ||
+    if (VEC_RESERVE(&filter->sets, 1, UINT32_MAX, err) < 0 ||
         hash_set_add(&filter->sets_seen, hash, &id, &is_new, err) < 0)
         return -1;
     if (is_new)
@@ -253,13 +278,13 @@ static int remember_set(struct samplefilter *filter, struct hash128 hash, bool s
 static int judge_sets(struct cutting *c, struct error *err)
 {
     struct samplefilter *filter = c->filter;
-    uint32_t *places = ARENA_ARRAY(&filter->arena, uint32_t, c->n_asked, err);
+    uint32_t *places = ARENA_ARRAY(&filter->batch, uint32_t, c->n_asked, err);
     struct profile profile = { .n_samples = c->n_asked };
     struct tables joined;
 
-    profile.label_sets = ARENA_ARRAY(&filter->arena, uint32_t, c->n_asked, err);
+    profile.label_sets = ARENA_ARRAY(&filter->batch, uint32_t, c->n_asked, err);
     if (!places || !profile.label_sets || load_sets(c, places, err) < 0 || join_labels(c, places, &joined, err) < 0)
-        return -1;
+        return lack_memory(filter, err);
     profile.tables = &joined;
     for (uint32_t i = 0; i < c->n_asked; i++)
         profile.label_sets[i] = i + 1;
@@ -275,14 +300,37 @@ static int judge_sets(struct cutting *c, struct error *err)
     return 0;
 }
 
+/* The labels of few sets at a time: a set comes with all labels of its row and series. */
+static int judge_in_batches(struct cutting *c, struct error *err)
+{
+    uint32_t *all = c->asked, n_all = c->n_asked;
+
+    if (n_all > c->filter->max_remembered)
+        return refuse_more(c->filter, err);
+    for (uint32_t at = 0; at < n_all; at += c->n_asked) {
+        arena_reset(&c->filter->batch);
+        c->asked = all + at;
+        c->n_asked = MIN(n_all - at, (uint32_t)SETS_AT_ONCE);
+        if (judge_sets(c, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int choose_by_labels(struct cutting *c, struct headrow *row, struct error *err)
 {
     struct samplefilter *filter = c->filter;
     uint32_t n = 0;
 
-    if (filter->sets_seen.n > MAX_REMEMBERED)
+    if (find_unknown_sets(c, err) < 0)
+        return -1;
+    if (filter->sets_seen.n && filter->sets_seen.n + c->n_asked > filter->max_remembered) {
         forget_sets(filter);
-    if (find_unknown_sets(c, err) < 0 || (c->n_asked && judge_sets(c, err) < 0))
+        c->n_asked = 0;
+        if (find_unknown_sets(c, err) < 0)
+            return -1;
+    }
+    if (judge_in_batches(c, err) < 0)
         return -1;
     for (uint32_t i = 0; i < row->n_samples; i++)
         if (filter->sets.items[hash_set_find(&filter->sets_seen, hash_of(c, set_of(row, i)))])
@@ -300,10 +348,10 @@ static int judge_stacks(struct samplefilter *filter, const uint32_t *ids, uint32
     bool *stays, *is_open;
 
     if (names_load(filter->names, ids, n, NULL, 0, &filter->arena, &tables, &n_missing, err) < 0 ||
-        (filter->late && latenames_resolve(filter->late, &tables, &filter->arena, &is_open, err) < 0))
-        return -1;
-    stays = ARENA_ARRAY(&filter->arena, bool, tables.n_stacks, err);
-    if (!stays || filter_stacks(filter->functions, &tables, stays, err) < 0)
+        (filter->late && latenames_resolve(filter->late, &tables, &filter->arena, &is_open, err) < 0) ||
+        !(stays = ARENA_ARRAY(&filter->arena, bool, tables.n_stacks, err)))
+        return lack_memory(filter, err);
+    if (filter_stacks(filter->functions, &tables, stays, err) < 0)
         return -1;
     for (uint32_t i = 0; i < n; i++)
         if (map_set(&filter->stacks, ids[i], stays[i + 1], err) < 0)
@@ -317,7 +365,9 @@ static int find_stacks(struct samplefilter *filter, const struct headrow *row, s
     uint32_t *ids = ARENA_ARRAY(&filter->arena, uint32_t, row->n_samples, err), n = 0;
 
     if (!ids)
-        return -1;
+        return lack_memory(filter, err);
+    if (row->n_samples > filter->max_remembered)
+        return refuse_more(filter, err);
     for (uint32_t i = 0; i < row->n_samples; i++)
         if (row->stacks[i] && (!n || ids[n - 1] != row->stacks[i]) && !map_find(&filter->stacks, row->stacks[i]))
             ids[n++] = row->stacks[i];
@@ -326,7 +376,7 @@ static int find_stacks(struct samplefilter *filter, const struct headrow *row, s
 
 static int clear_by_functions(struct samplefilter *filter, struct headrow *row, struct error *err)
 {
-    if (filter->stacks.n > MAX_REMEMBERED)
+    if (filter->stacks.n + row->n_samples > filter->max_remembered)
         map_clear(&filter->stacks);
     if (find_stacks(filter, row, err) < 0)
         return -1;
@@ -377,8 +427,9 @@ int samplefilter_cut(struct samplefilter *filter, const struct seriesinfo *serie
     struct cutting c = { .filter = filter, .series = series, .row = row, .key = hash_fold(hash, row->label_set, 0) };
 
     arena_reset(&filter->arena);
-    if (copy_row(row, &filter->arena, ret_row, err) < 0 ||
-        ((filter->runs[FOCUS] || filter->runs[IGNORED]) && choose_by_labels(&c, ret_row, err) < 0) ||
+    if (copy_row(row, &filter->arena, ret_row, err) < 0)
+        return lack_memory(filter, err);
+    if (((filter->runs[FOCUS] || filter->runs[IGNORED]) && choose_by_labels(&c, ret_row, err) < 0) ||
         (filter->functions && clear_by_functions(filter, ret_row, err) < 0))
         return -1;
     *ret_stays = ret_row->n_samples > 0 || (row->n_samples == 0 && !filter->runs[FOCUS]);

@@ -27,15 +27,15 @@ static inline bool samplefilter_has_functions(const struct filter_spec *spec)
 }
 
 /* Reads the patterns; those of functions only if they are wanted. `late` gives names that the store does not have; NULL = none;
- * borrowed. Errors: those of filter_new. Thread: one at a time. */
+ * borrowed. `max_bytes` is what it may take of memory, that of a query. Errors: those of filter_new. Thread: one at a time. */
 MUST_CHECK int samplefilter_new(const struct filter_spec *spec, bool wants_functions, const struct latenames *late,
-                                struct samplefilter **ret_filter, struct error *err);
+                                size_t max_bytes, struct samplefilter **ret_filter, struct error *err);
 void samplefilter_free(struct samplefilter *filter);
 void samplefilter_freep(struct samplefilter **filter);
 
 /* What follows has ids of this dictionary. */
 void samplefilter_names(struct samplefilter *filter, struct names *names);
 /* What the filter leaves of a row, valid until the next call; `*ret_stays` is false where it is no part of the answer.
- * Errors: those of names_load, ERR_LIMIT (of patterns), ERR_MEMORY. */
+ * Errors: those of names_load, ERR_LIMIT (of patterns, or naming the limit of memory), ERR_MEMORY. */
 MUST_CHECK int samplefilter_cut(struct samplefilter *filter, const struct seriesinfo *series, const struct headrow *row,
                                 struct headrow *ret_row, bool *ret_stays, struct error *err);

@@ -41,7 +41,7 @@ static int cut_all(struct store_sample *sample, const struct filter_spec *spec, 
     struct store_query query = { .from_ns = store_sample_time("15T00:00"), .until_ns = store_sample_time("15T23:00") };
 
     *ret_cutting = (struct cutting){ 0 };
-    if (samplefilter_new(spec, true, NULL, &filter, err) < 0)
+    if (samplefilter_new(spec, true, NULL, (size_t)64 << 20, &filter, err) < 0)
         return -1;
     ret_cutting->filter = filter;
     return store_scan(sample->store, &query, &(struct store_sink){ ret_cutting, begin_names, cut }, err);

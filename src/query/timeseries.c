@@ -319,7 +319,6 @@ static int add_row(void *context, const struct seriesinfo *series, const struct 
         values[i] = entry->values[i];
     gathering->n_rows++;
     gathering->facts->n_rows++;
-    gathering->facts->reads.n_rows++;
     add_duration(gathering->facts, row->duration_ns);
     if (rowlabels_overlay(gathering->labels, row->label_set, values, err) < 0)
         return -1;
@@ -390,7 +389,7 @@ static int read_all(struct gathering *gathering, struct engine *engine, struct e
         return engine_read_windows_of(engine, query, &(struct engine_choice){ lacks_labels, gathering }, &windows,
                                       reads, err);
     return engine_read_rows_of(engine, query, &(struct engine_choice){ lacks_labels, gathering },
-                               &(struct store_sink){ gathering, names_begin, add_row }, err);
+                               &(struct store_sink){ gathering, names_begin, add_row, reads }, err);
 }
 
 /* --- the answer --- */

@@ -142,7 +142,8 @@ static int adopt(struct scrape *scrape, struct scrapeconfig *config, struct erro
     scrapeconfig_free(scrape->config);
     scrape->files = files;
     scrape->config = config;
-    log_info("scrape", "%zu targets of %zu jobs", scrape->set.targets.n, config->n);
+    if (config->n > 0)
+        log_info("scrape", "%zu targets of %zu jobs", scrape->set.targets.n, config->n);
     return 0;
 }
 
@@ -329,7 +330,7 @@ static void finish_done(struct scrape *scrape)
     const CURLMsg *message;
     int n_left;
 
-    while ((message = curl_multi_info_read(scrape->multi, &n_left)))
+    while ((message = curl.multi_info_read(scrape->multi, &n_left)))
         if (message->msg == CURLMSG_DONE)
             finish_call(scrape, scrapecall_of(message->easy_handle), message->data.result);
 }
@@ -362,11 +363,11 @@ static void run(struct thread *thread, void *context)
         adopt_pending(scrape);
         follow_files(scrape);
         start_due(scrape);
-        curl_multi_perform(scrape->multi, &n_left);
+        curl.multi_perform(scrape->multi, &n_left);
         finish_done(scrape);
         scrapemetrics_set(&scrape->metrics, SCRAPEMETRIC_RUNNING, (double)scrape->n_running);
         scrapemetrics_set(&scrape->metrics, SCRAPEMETRIC_FAILING, (double)scrape->n_failing);
-        curl_multi_poll(scrape->multi, NULL, 0, wait_ms(scrape), NULL);
+        curl.multi_poll(scrape->multi, NULL, 0, wait_ms(scrape), NULL);
     }
 }
 
@@ -402,8 +403,8 @@ static void scrape_free(struct scrape *scrape)
     scrapeconfig_free(scrape->config);
     scrapeconfig_free(scrape->pending);
     if (scrape->multi)
-        curl_multi_cleanup(scrape->multi);
-    curl_global_cleanup();
+        curl.multi_cleanup(scrape->multi);
+    curl.global_cleanup();
     scrapemetrics_done(&scrape->metrics);
     lock_mutex_done(&scrape->lock);
     memory_free(scrape);
@@ -411,9 +412,9 @@ static void scrape_free(struct scrape *scrape)
 
 static int start_parts(struct scrape *scrape, struct error *err)
 {
-    scrape->multi = curl_multi_init();
+    scrape->multi = curl.multi_init();
     if (!scrape->multi ||
-        curl_multi_setopt(scrape->multi, CURLMOPT_MAXCONNECTS, (long)scrape->options.max_running) != CURLM_OK)
+        curl.multi_setopt(scrape->multi, CURLMOPT_MAXCONNECTS, (long)scrape->options.max_running) != CURLM_OK)
         return error_set(err, ERR_MEMORY, "no memory to scrape");
     return thread_start(&scrape->thread, "scrape", run, scrape, err);
 }
@@ -425,7 +426,11 @@ int scrape_start(const struct scrape_options *options, struct scrapeconfig *conf
 
     if (!scrape)
         return -1;
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0) {
+    if (curlload(err) < 0) {
+        memory_free(scrape);
+        return -1;
+    }
+    if (curl.global_init(CURL_GLOBAL_DEFAULT) != 0) {
         memory_free(scrape);
         return error_set(err, ERR_MEMORY, "libcurl cannot be used");
     }
@@ -449,7 +454,7 @@ void scrape_stop(struct scrape *scrape)
     lock_mutex_acquire(&scrape->lock);
     scrape->is_stopping = true;
     lock_mutex_release(&scrape->lock);
-    curl_multi_wakeup(scrape->multi);
+    curl.multi_wakeup(scrape->multi);
     thread_stop(&scrape->thread);
     scrape_free(scrape);
 }
@@ -463,7 +468,7 @@ void scrape_apply(struct scrape *scrape, struct scrapeconfig *config)
     scrape->pending = config;
     lock_mutex_release(&scrape->lock);
     scrapeconfig_free(superseded);
-    curl_multi_wakeup(scrape->multi);
+    curl.multi_wakeup(scrape->multi);
 }
 
 static struct scrape_row row_of(const struct scrapeset_target *target)

@@ -14,7 +14,8 @@
  *                            target (alloc_*, contentions, delay), of which deltas are to be made, beside levels
  *                            (inuse_*, goroutine)
  *     __interval_ns__=N      always: nanoseconds from one request to the next, the window of an answer that names none
- * and then those of the series, sorted: `instance`, `job` and `service_name` always, none that begins with "__". No
+ * and then those of the series, sorted: `instance` and `service_name` always, `job` unless relabelling takes it away, none
+ * that begins with "__". No
  * value holds a line feed.
  *
  * S1  An answer is bounded (64 MiB by default), and so is the memory of all together and the number of requests.
@@ -64,7 +65,7 @@ struct scrape_options {
 
 struct scrape;
 
-/* Begins to scrape; takes the configuration. Errors: ERR_MEMORY, ERR_IO (no thread); then the configuration is still the
+/* Begins to scrape; takes the configuration. Errors: ERR_MEMORY, ERR_IO (no thread), ERR_NOT_FOUND (no libcurl); then the configuration is still the
  * caller's. */
 MUST_CHECK int scrape_start(const struct scrape_options *options, struct scrapeconfig *config,
                             struct scrape **ret_scrape, struct error *err);

@@ -43,11 +43,11 @@ void scrapecall_free(struct scrapecall *call)
     if (!call)
         return;
     if (call->easy) {
-        curl_multi_remove_handle(call->multi, call->easy); /* harmless for one that was not added */
-        curl_easy_cleanup(call->easy);
+        curl.multi_remove_handle(call->multi, call->easy); /* harmless for one that was not added */
+        curl.easy_cleanup(call->easy);
     }
-    curl_slist_free_all(call->headers);
-    curl_slist_free_all(call->connect_to);
+    curl.slist_free_all(call->headers);
+    curl.slist_free_all(call->connect_to);
     call->budget->used_bytes -= call->charged_bytes;
     buffer_done(&call->body);
     memory_free(call);
@@ -64,7 +64,7 @@ static long status_of(struct scrapecall *call)
 {
     long status = 0;
 
-    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    curl.easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     return status;
 }
 
@@ -119,16 +119,16 @@ static size_t take_header_line(char *bytes, size_t one, size_t len, void *contex
 /* Sets an option; what goes wrong is no memory, or a libcurl that was built without it. */
 #define SET(call, option, value)                                                                                       \
     do {                                                                                                               \
-        CURLcode set_code_ = curl_easy_setopt((call)->easy, option, value);                                            \
+        CURLcode set_code_ = curl.easy_setopt((call)->easy, option, value);                                            \
                                                                                                                        \
         if (set_code_ != CURLE_OK)                                                                                     \
             return error_set(err, set_code_ == CURLE_OUT_OF_MEMORY ? ERR_MEMORY : ERR_UNSUPPORTED,                     \
-                             "libcurl does not take %s: %s", #option, curl_easy_strerror(set_code_));                  \
+                             "libcurl does not take %s: %s", #option, curl.easy_strerror(set_code_));                  \
     } while (0)
 
 static int add_line(struct curl_slist **list, const char *line, struct error *err)
 {
-    struct curl_slist *longer = curl_slist_append(*list, line);
+    struct curl_slist *longer = curl.slist_append(*list, line);
 
     if (!longer)
         return error_set(err, ERR_MEMORY, "no memory for a request");
@@ -190,27 +190,27 @@ static int set_authorization(struct scrapecall *call, const struct scrapeconfig_
 
 static void free_url(CURLU **url)
 {
-    curl_url_cleanup(*url);
+    curl.url_cleanup(*url);
 }
 
 static void free_curl_text(char **text)
 {
-    curl_free(*text);
+    curl.free(*text);
 }
 
 /* The certificate is to be that of `server_name`: the URL is of that host, and the connection goes to the target. */
 static int set_server_name(struct scrapecall *call, const struct scrapecall_request *request, struct error *err)
 {
-    AUTO(free_url) CURLU *url = curl_url();
+    AUTO(free_url) CURLU *url = curl.url();
     AUTO(free_curl_text) char *host = NULL;
     AUTO(free_curl_text) char *port = NULL;
     AUTO(free_curl_text) char *changed = NULL;
     const char *name = request->http->server_name.ptr;
     char line[2048];
 
-    if (!url || curl_url_set(url, CURLUPART_URL, request->url.ptr, 0) || curl_url_get(url, CURLUPART_HOST, &host, 0) ||
-        curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) || curl_url_set(url, CURLUPART_HOST, name, 0) ||
-        curl_url_get(url, CURLUPART_URL, &changed, 0))
+    if (!url || curl.url_set(url, CURLUPART_URL, request->url.ptr, 0) || curl.url_get(url, CURLUPART_HOST, &host, 0) ||
+        curl.url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) || curl.url_set(url, CURLUPART_HOST, name, 0) ||
+        curl.url_get(url, CURLUPART_URL, &changed, 0))
         return error_set(err, ERR_INVALID, "server_name '%.64s' makes no URL", name);
     snprintf(line, sizeof(line), "%.512s:%s:%.512s:%s", name, port, host, port);
     if (add_line(&call->connect_to, line, err) < 0)
@@ -300,12 +300,12 @@ int scrapecall_start(CURLM *multi, const struct scrapecall_request *request, str
     call->max_body_bytes = request->max_body_bytes;
     call->is_cpu_profile = request->is_cpu_profile;
     buffer_init(&call->body, request->max_body_bytes + STORY_BYTES);
-    call->easy = curl_easy_init();
+    call->easy = curl.easy_init();
     if (!call->easy)
         return error_set(err, ERR_MEMORY, "no memory for a request");
     if (set_up(call, request, err) < 0)
         return -1;
-    if (curl_multi_add_handle(multi, call->easy) != CURLM_OK)
+    if (curl.multi_add_handle(multi, call->easy) != CURLM_OK)
         return error_set(err, ERR_MEMORY, "libcurl does not take another request");
     *ret_call = TAKE(call);
     return 0;
@@ -317,7 +317,7 @@ struct scrapecall *scrapecall_of(CURL *easy)
 {
     char *call = NULL;
 
-    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &call);
+    curl.easy_getinfo(easy, CURLINFO_PRIVATE, &call);
     return (struct scrapecall *)(void *)call;
 }
 
@@ -377,7 +377,7 @@ static enum scrape_result finish_large(const struct scrapecall *call, struct err
 
 static const char *curl_story(const struct scrapecall *call, CURLcode code)
 {
-    return call->curl_error[0] ? call->curl_error : curl_easy_strerror(code);
+    return call->curl_error[0] ? call->curl_error : curl.easy_strerror(code);
 }
 
 enum scrape_result scrapecall_finish(struct scrapecall *call, CURLcode code, struct scrapecall_answer *ret_answer,

@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "scrape/scrape.h"
 
-#include <curl/curl.h>
+#include "scrape/curlload.h"
 
 /* What all calls together may hold. Belongs to the thread that runs them. */
 struct scrapecall_budget {

@@ -27,21 +27,21 @@ static int call(const char *path, const struct scrapecall_request *given, struct
 
     snprintf(url, sizeof(url), "http://127.0.0.1:%u%s", server.port, path);
     request.url = slice_from(url);
-    multi = curl_multi_init();
+    multi = curl.multi_init();
     if (scrapecall_start(multi, &request, budget, ret_ended, &made, err) < 0) {
-        curl_multi_cleanup(multi);
+        curl.multi_cleanup(multi);
         return -1;
     }
     do {
-        curl_multi_perform(multi, &n);
-        curl_multi_poll(multi, NULL, 0, n ? 100 : 0, NULL);
-    } while (!(message = curl_multi_info_read(multi, &n)));
+        curl.multi_perform(multi, &n);
+        curl.multi_poll(multi, NULL, 0, n ? 100 : 0, NULL);
+    } while (!(message = curl.multi_info_read(multi, &n)));
     CHECK(scrapecall_of(message->easy_handle) == made);
     CHECK(scrapecall_owner(made) == ret_ended);
     ret_ended->result = scrapecall_finish(made, message->data.result, &answer, &ret_ended->error);
     snprintf(ret_ended->body, sizeof(ret_ended->body), "%.*s", SLICE_ARG(answer.body));
     scrapecall_free(made);
-    curl_multi_cleanup(multi);
+    curl.multi_cleanup(multi);
     return 0;
 }
 

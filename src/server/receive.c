@@ -40,19 +40,10 @@ static struct receiving *receiving_of(const struct exchange *exchange)
 
 /* --- tenants --- */
 
-static bool is_tenant(struct slice text)
-{
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!_.*'()-";
-
-    for (size_t i = 0; i < text.len; i++)
-        if (!text.ptr[i] || !strchr(allowed, text.ptr[i]))
-            return false;
-    return text.len > 0 && text.len <= STORE_TENANT_MAX_BYTES && !slice_is(text, ".") && !slice_is(text, "..");
-}
-
 bool tenant_of(struct exchange *exchange, struct slice *ret_tenant)
 {
     struct slice given = http_header(&exchange->request.headers, "x-scope-orgid");
+    struct error err;
 
     *ret_tenant = SLICE(STORE_TENANT_DEFAULT);
     if (!server_of(exchange)->options.is_multi_tenant)
@@ -61,10 +52,8 @@ bool tenant_of(struct exchange *exchange, struct slice *ret_tenant)
         exchange_fail_with(exchange, 401, "no org id");
         return false;
     }
-    if (!is_tenant(given)) {
-        exchange_fail_with(exchange, 400,
-                           "X-Scope-OrgID '%.*s' is no name of a tenant; it has 1 to %d letters, digits, or !_.*'()-",
-                           SLICE_ARG(slice_sub(given, 0, 64)), STORE_TENANT_MAX_BYTES);
+    if (store_check_tenant(given, &err) < 0) {
+        exchange_fail_with(exchange, 400, "X-Scope-OrgID: %s", err.text);
         return false;
     }
     *ret_tenant = given;

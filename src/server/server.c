@@ -70,22 +70,23 @@ static int listen_all(struct server *server, struct error *err)
     return httpserver_start(&http, &server->http, err);
 }
 
-/* Also without anything to scrape: there may be later. */
-static int start_scraping(struct server *server, struct error *err)
+/* With nothing to scrape nothing is started; there may be something later. Takes the configuration if it succeeds. */
+static int start_scraping(struct server *server, struct scrapeconfig *config, struct error *err)
 {
     struct scrape_options options = { .take = receive_scraped,
                                       .context = server,
                                       .tenant = SLICE(STORE_TENANT_DEFAULT),
                                       .max_body_bytes = server->options.max_body_bytes };
-    struct scrapeconfig *config = server->options.scrape;
+    struct scrape *scrape;
 
-    if (!config && scrapeconfig_new(NULL, &config, err) < 0)
-        return -1;
-    if (scrape_start(&options, config, &server->scrape, err) == 0)
-        return 0;
-    if (config != server->options.scrape)
+    if (!config || config->n == 0) {
         scrapeconfig_free(config);
-    return -1;
+        return 0;
+    }
+    if (scrape_start(&options, config, &scrape, err) < 0)
+        return -1;
+    atomic_store(&server->scrape, scrape);
+    return 0;
 }
 
 static int start(struct server *server, struct error *err)
@@ -95,7 +96,7 @@ static int start(struct server *server, struct error *err)
         return -1;
     if (thread_start(&server->drainer, "drainer", drain_run, server, err) < 0)
         return -1;
-    return start_scraping(server, err);
+    return start_scraping(server, server->options.scrape, err);
 }
 
 int server_start(const struct server_options *options, struct server **ret_server, struct error *err)
@@ -123,7 +124,7 @@ void server_stop(struct server *server, int64_t timeout_ns)
     if (!server)
         return;
     atomic_store(&server->is_draining, true);
-    scrape_stop(server->scrape);
+    scrape_stop(atomic_load(&server->scrape));
     if (server->http)
         httpserver_drain(server->http, timeout_ns);
     thread_stop(&server->drainer);
@@ -150,10 +151,13 @@ void server_set_access_log(struct server *server, bool is_on)
 
 void server_set_scrape(struct server *server, struct scrapeconfig *config)
 {
+    struct scrape *scrape = atomic_load(&server->scrape);
     struct error err;
 
-    if (config || scrapeconfig_new(NULL, &config, &err) == 0)
-        scrape_apply(server->scrape, config);
-    else
-        log_error("server", "scraping goes on as before: %s", err.text);
+    if (scrape) {
+        scrape_apply(scrape, config);
+    } else if (start_scraping(server, config, &err) < 0) {
+        scrapeconfig_free(config);
+        log_error("server", "nothing is scraped: %s", err.text);
+    }
 }

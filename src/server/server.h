@@ -47,7 +47,7 @@ void server_stop(struct server *server, int64_t timeout_ns);
 struct address server_address(const struct server *server, size_t listener);
 /* Can be changed while it runs. Thread: any. */
 void server_set_access_log(struct server *server, bool is_on);
-/* Scrapes by another configuration, which it takes; NULL = nothing any more. */
+/* Scrapes by another configuration, which it takes. Thread: the owner. */
 void server_set_scrape(struct server *server, struct scrapeconfig *config);
 
 /* Shows the server's own metrics; for the reference pages, too. */

@@ -21,7 +21,7 @@ struct server {
     struct thinning thinning; /* of the overflow thread */
     struct httpserver *http;
     struct thread drainer;
-    struct scrape *scrape;
+    struct scrape *_Atomic scrape; /* NULL until there is something to scrape */
     struct metrics *metrics;
     int64_t started_ns, started_mono_ns;
     _Atomic bool is_ready, is_draining, has_access_log;

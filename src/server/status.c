@@ -152,9 +152,11 @@ static int put_target(void *context, const struct scrape_row *row, struct error 
 
 static int put_targets(struct json *json, struct server *server, struct error *err)
 {
+    struct scrape *scrape = atomic_load(&server->scrape);
+
     json_key(json, "scrape");
     json_array_begin(json);
-    if (scrape_each(server->scrape, put_target, json, err) < 0)
+    if (scrape && scrape_each(scrape, put_target, json, err) < 0)
         return -1;
     json_array_end(json);
     return 0;

@@ -75,7 +75,7 @@ struct budget budget_divide(uint64_t total_bytes)
     budget.total_bytes = total;
     /* What is missing to the whole goes to stacks of threads and what malloc leaves unused. */
     budget.cache_bytes = total * 8 / 100;
-    budget.memtable_bytes = MIN(total * 16 / 100 / BUDGET_WRITABLE_DAYS, (uint64_t)64 << 20);
+    budget.memtable_bytes = MIN(total * 16 / 100 / BUDGET_WRITABLE_DAYS, (uint64_t)16 << 20);
     budget.hash_bytes = total * 26 / 100;
     budget.idcache_bytes = MIN(total * 16 / 100 / BUDGET_WRITABLE_DAYS, (uint64_t)48 << 20);
     budget.close_bytes = total * 18 / 100;

@@ -71,7 +71,7 @@ static unsigned count_rows(struct day_sample *sample)
     struct store_sink sink = { &n, take_names, count_row };
     struct error err;
 
-    CHECK_OK(scan_day(sample->day, SLICE("default"), &query, &sink, &err), &err);
+    CHECK_OK(scan_day(sample->day, SLICE(STORE_TENANT_DEFAULT), &query, &sink, &err), &err);
     return n;
 }
 
@@ -214,7 +214,7 @@ static void run_writer(struct thread *thread, void *context)
 
     for (uint32_t i = 0; i < N_ROUNDS && !writer->result; i++) {
         struct day_sample_profile profile = { .hour = 7 + i % 3,
-                                              .tenant = "default",
+                                              .tenant = STORE_TENANT_DEFAULT,
                                               .instance = i % 2 ? "one" : "two",
                                               .first_stack = writer->number * 3 + i,
                                               .n_stacks = 4 };

@@ -236,14 +236,14 @@ CONFORMANCE(lists_replaces_and_removes_kept_ranges)
     CHECK_OK(keep_as(sample, "bob", "v1", "{}", "12T10:00", "12T11:00", &err), &err);
     CHECK_OK(keep_as(sample, NULL, "v1", "{zone=\"eu\"}", "13T10:00", "13T12:00", &err), &err);
     store_sample_reopen(sample);
-    CHECK_TEXT(list_keeps(sample), "bob/v1 {} 12T10:00-12T11:00\n"
-                                   "default/v1 {zone=\"eu\"} 13T10:00-13T12:00\n"
-                                   "default/v2 {service_name=\"api\"} 14T10:00-14T11:00\n");
+    CHECK_TEXT(list_keeps(sample), "anonymous/v1 {zone=\"eu\"} 13T10:00-13T12:00\n"
+                                   "anonymous/v2 {service_name=\"api\"} 14T10:00-14T11:00\n"
+                                   "bob/v1 {} 12T10:00-12T11:00\n");
     CHECK_OK(store_unkeep(sample->store, SLICE(""), SLICE("v1"), &err), &err);
     CHECK_ERROR(store_unkeep(sample->store, SLICE(""), SLICE("v1"), &err), &err, ERR_NOT_FOUND);
     CHECK_HAS(err.text, "'v1'");
-    CHECK_TEXT(list_keeps(sample), "bob/v1 {} 12T10:00-12T11:00\n"
-                                   "default/v2 {service_name=\"api\"} 14T10:00-14T11:00\n");
+    CHECK_TEXT(list_keeps(sample), "anonymous/v2 {service_name=\"api\"} 14T10:00-14T11:00\n"
+                                   "bob/v1 {} 12T10:00-12T11:00\n");
 }
 
 CONFORMANCE(refuses_kept_ranges_that_make_no_sense)

@@ -67,12 +67,11 @@ int dayread_check(const struct dayread *read, struct error *err)
     return query && query->check ? query->check(query->check_context, err) : 0;
 }
 
-int dayread_rows(struct dayread *read, struct rowstream *take_stream,
-                 int (*visit)(void *context, const struct seriesinfo *series, const struct headrow *row,
-                              struct error *err),
-                 void *context, struct error *err)
+static int give_rows(struct dayread *read, struct rowstream *stream,
+                     int (*visit)(void *context, const struct seriesinfo *series, const struct headrow *row,
+                                  struct error *err),
+                     void *context, struct error *err)
 {
-    AUTO(rowstream_freep) struct rowstream *stream = take_stream;
     struct rowstream_item *item = rowstream_item(stream);
     const struct seriesinfo *series;
     bool has, keeps;
@@ -91,6 +90,18 @@ int dayread_rows(struct dayread *read, struct rowstream *take_stream,
     }
 }
 
+int dayread_rows(struct dayread *read, struct rowstream *take_stream,
+                 int (*visit)(void *context, const struct seriesinfo *series, const struct headrow *row,
+                              struct error *err),
+                 void *context, struct error *err)
+{
+    AUTO(rowstream_freep) struct rowstream *stream = take_stream;
+    int result = give_rows(read, stream, visit, context, err);
+
+    read->n_bytes += rowstream_n_bytes(stream);
+    return result;
+}
+
 bool dayread_wants(void *context, uint32_t tenant, uint32_t series)
 {
     const struct dayread *read = context;
@@ -98,11 +109,12 @@ bool dayread_wants(void *context, uint32_t tenant, uint32_t series)
     return rowfilter_wants(read->filter, series);
 }
 
-uint64_t dayread_n_spans(const struct dayread *read)
+void dayread_count(const struct dayread *read, struct store_reads *reads)
 {
     const struct idfilter *ids = read->filter ? rowfilter_ids(read->filter) : NULL;
 
-    return ids ? idfilter_n_spans_read(ids) : 0;
+    reads->n_spans += ids ? idfilter_n_spans_read(ids) : 0;
+    reads->n_bytes += read->n_bytes;
 }
 
 void dayread_close(struct dayread *read)

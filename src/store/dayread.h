@@ -12,6 +12,7 @@ struct dayread {
     const struct store_query *query; /* NULL: no check is asked for */
     struct rowfilter *filter;        /* NULL: the day does not have the tenant */
     uint32_t tenant;
+    uint64_t n_bytes; /* of single rows read so far, as they are kept */
 };
 
 /* Begins. `*read` is zeros; dayread_close ends it also after a failure. Errors: ERR_MEMORY, ERR_LIMIT, those of kv.h. */
@@ -32,6 +33,7 @@ MUST_CHECK int dayread_rows(struct dayread *read, struct rowstream *take_stream,
                             void *context, struct error *err);
 /* Whether rows of the series may be taken: the `wants` of a rowstream_filter whose context is a dayread. */
 bool dayread_wants(void *context, uint32_t tenant, uint32_t series);
-/* How many values of span indexes it looked into; after a failure to open it, too. */
-uint64_t dayread_n_spans(const struct dayread *read);
+/* Adds what it read of span indexes and single rows; after a failure to open it, too. Rows themselves are counted by who
+ * takes them. */
+void dayread_count(const struct dayread *read, struct store_reads *reads);
 void dayread_close(struct dayread *read);

@@ -29,6 +29,7 @@ void dayset_init(struct dayset *dayset, struct day_context *context, const char 
     lock_mutex_init(&dayset->lock, LOCK_STORE_DAYS);
     lock_condition_init(&dayset->changed);
     map_init(&dayset->openings, MAX_DAYS);
+    map_init(&dayset->told, MAX_DAYS);
 }
 
 void dayset_done(struct dayset *dayset)
@@ -37,6 +38,7 @@ void dayset_done(struct dayset *dayset)
         day_close(dayset->slots.items[i].day);
     VEC_DONE(&dayset->slots);
     map_done(&dayset->openings);
+    map_done(&dayset->told);
     lock_condition_done(&dayset->changed);
     lock_mutex_done(&dayset->lock);
 }
@@ -190,14 +192,28 @@ static int salvage(struct dayset *dayset, int64_t start_ns, struct error *err)
     return 0;
 }
 
+/* Whether it was not told before that the day is damaged: a day may be opened many times. */
+static bool is_news(struct dayset *dayset, const char *name)
+{
+    int64_t start_ns;
+    struct error err;
+
+    LOCK_SCOPE(&dayset->lock);
+    if (!day_parse_name(name, &start_ns) || map_find(&dayset->told, (uint64_t)(start_ns / DAY_NS)))
+        return false;
+    IGNORE(map_set(&dayset->told, (uint64_t)(start_ns / DAY_NS), 1, &err), "then it is told again");
+    return true;
+}
+
 /* A day that is damaged, to be read as it is. */
 static int open_as_it_is(struct dayset *dayset, const char *path, const char *name, enum kv_mode mode,
                          struct day **ret_day, struct error *err)
 {
-    log_error("store",
-              "day %s is damaged, and answers lack what cannot be read; `hearth verify` tells what, `hearth verify "
-              "--repair` makes it sound: %s",
-              name, err->text);
+    if (is_news(dayset, name))
+        log_error("store",
+                  "day %s is damaged, and answers lack what cannot be read; `hearth verify` tells what, `hearth verify "
+                  "--repair` makes it sound: %s",
+                  name, err->text);
     atomic_fetch_add_explicit(&dayset->context->n_damaged, 1, memory_order_relaxed);
     return day_open_recovering(dayset->context, path, name, mode, ret_day, err);
 }

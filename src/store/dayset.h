@@ -29,6 +29,7 @@ struct dayset {
     })
     slots;               /* guarded by lock */
     struct map openings; /* start in days -> how often it was opened for writing; guarded by lock */
+    struct map told;     /* start in days: that it is damaged was logged; guarded by lock */
     _Atomic uint32_t n_set_aside;
 };
 

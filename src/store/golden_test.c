@@ -6,7 +6,8 @@
 
 #include <unistd.h>
 
-#define GOLDEN_DIR "tests/golden"
+#define GOLDEN_DIR    "tests/golden"
+#define GOLDEN_TENANT "default" /* what the first ones called whoever said nothing */
 
 static void golden_name(char *name, size_t size)
 {
@@ -28,7 +29,7 @@ static void write_full_hour(struct store_sample *sample)
 
         snprintf(samples, sizeof(samples), "main;parse %u %u0|main;render;draw 1 10 {thread=t%u}", 1 + i % 4, 1 + i % 4,
                  i % 3);
-        STORE_SAMPLE_WRITE(sample, profile);
+        STORE_SAMPLE_WRITE_AS(sample, GOLDEN_TENANT, profile);
     }
 }
 
@@ -41,7 +42,7 @@ static void write_rare(struct store_sample *sample)
     AUTO(builder_freep) struct builder *b = NULL;
     struct link link = { .trace_id = { 0xaa, 1 }, .span_id = { 0xbb, 2 } };
     struct batch batch;
-    struct store_write write = { .batch = &batch };
+    struct store_write write = { .tenant = SLICE(GOLDEN_TENANT), .batch = &batch };
     struct store_receipt receipt;
     struct mapping mapping;
     struct frame frame;
@@ -69,11 +70,12 @@ static void write_rare(struct store_sample *sample)
 static void forget_and_keep(struct store_sample *sample)
 {
     struct store_keep keep = { .name = SLICE("v1.2.3"),
+                               .tenant = SLICE(GOLDEN_TENANT),
                                .selector = SLICE("{service_name=\"web\"}"),
                                .from_ns = store_sample_time("14T11:00"),
                                .until_ns = store_sample_time("14T12:00") };
-    struct store_query query = store_sample_ask(
-        &(struct store_sample_query){ .selector = "{thread=\"t2\"}", .from = "14T10:00", .until = "14T10:30" });
+    struct store_query query = store_sample_ask(&(struct store_sample_query){
+        .tenant = GOLDEN_TENANT, .selector = "{thread=\"t2\"}", .from = "14T10:00", .until = "14T10:30" });
     struct error err;
     uint32_t n_days;
 
@@ -94,15 +96,18 @@ static void golden_fill(struct store_sample *sample)
                           { .at = "14T11:20", .service = "api", .samples = "main;parse 9 90", .id = 5 });
     clock_fake_set(store_sample_time("14T13:00"));
     store_sample_maintain(sample);
-    STORE_SAMPLE_WRITE(sample, { .at = "14T10:05", .service = "api", .labels = "instance=one", .samples = "late 1 10" },
-                       { .at = "14T11:30", .service = "idle" });
+    STORE_SAMPLE_WRITE_AS(sample, GOLDEN_TENANT,
+                          { .at = "14T10:05", .service = "api", .labels = "instance=one", .samples = "late 1 10" },
+                          { .at = "14T11:30", .service = "idle" });
     clock_fake_set(store_sample_time("14T14:00"));
     store_sample_maintain(sample);
     forget_and_keep(sample);
     clock_fake_set(store_sample_time("15T12:00"));
-    STORE_SAMPLE_WRITE(sample, { .at = "15T11:30", .service = "api", .samples = "open;in_a_file 2 20", .id = 6 });
+    STORE_SAMPLE_WRITE_AS(sample, GOLDEN_TENANT,
+                          { .at = "15T11:30", .service = "api", .samples = "open;in_a_file 2 20", .id = 6 });
     store_sample_reopen(sample);
-    STORE_SAMPLE_WRITE(sample, { .at = "15T11:40", .service = "api", .samples = "open;in_the_log 3 30" });
+    STORE_SAMPLE_WRITE_AS(sample, GOLDEN_TENANT,
+                          { .at = "15T11:40", .service = "api", .samples = "open;in_the_log 3 30" });
 }
 
 /* --- what is read from one --- */
@@ -116,7 +121,7 @@ static int print_keep(void *context, const struct store_keep *keep, struct error
 
 static void golden_print(struct store_sample *sample, struct buffer *out)
 {
-    static const char *const tenants[] = { "default", "other", "nobody" };
+    static const char *const tenants[] = { GOLDEN_TENANT, "other", "nobody" };
     struct error err;
 
     for (size_t i = 0; i < ARRAY_LEN(tenants); i++) {
@@ -241,7 +246,9 @@ static void check_one(const char *name)
     store_sample_open(&sample);
     check_golden(&sample, buffer_slice(&wanted));
     store_sample_verify(&sample);
-    CHECK_EQ(STORE_SAMPLE_WRITE(&sample, { .at = "15T11:30", .samples = "again 1 10", .id = 6 }).n_duplicate, 1);
+    CHECK_EQ(STORE_SAMPLE_WRITE_AS(&sample, GOLDEN_TENANT, { .at = "15T11:30", .samples = "again 1 10", .id = 6 })
+                 .n_duplicate,
+             1);
     CHECK_EQ(
         STORE_SAMPLE_WRITE_AS(&sample, "other", { .at = "14T11:20", .samples = "again 1 10", .id = 5 }).n_duplicate, 1);
     clock_fake_set(store_sample_time("15T14:00"));
@@ -254,9 +261,10 @@ static void check_one(const char *name)
     CHECK_EQ(stats.n_damaged, 0);
     CHECK_EQ(stats.n_quarantined, 0);
     /* It goes on with what it knows. */
-    STORE_SAMPLE_WRITE(&sample, { .at = "14T10:00", .service = "api", .samples = "main;parse 1 10|new 2 20" });
+    STORE_SAMPLE_WRITE_AS(&sample, GOLDEN_TENANT,
+                          { .at = "14T10:00", .service = "api", .samples = "main;parse 1 10|new 2 20" });
     store_sample_maintain(&sample);
-    CHECK_HAS(STORE_SAMPLE_SUMS(&sample), "new 2 20\n");
+    CHECK_HAS(STORE_SAMPLE_SUMS(&sample, .tenant = GOLDEN_TENANT), "new 2 20\n");
     store_sample_verify(&sample);
     buffer_done(&wanted);
     store_sample_end(&sample);

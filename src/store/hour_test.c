@@ -66,7 +66,7 @@ static int64_t total(struct day_sample *sample)
     struct store_sink sink = { &sum, take_names, add_row };
     struct error err;
 
-    CHECK_OK(scan_day(sample->day, SLICE("default"), &query, &sink, &err), &err);
+    CHECK_OK(scan_day(sample->day, SLICE(STORE_TENANT_DEFAULT), &query, &sink, &err), &err);
     return sum;
 }
 
@@ -139,7 +139,7 @@ TEST(hour_without_rows_leaves_a_marker_alone)
 
     day_sample_init(&sample);
     day_sample_write(&sample, &(struct day_sample_profile){ .hour = 7, .n_stacks = 2 });
-    CHECK_OK(day_delete(sample.day, SLICE("default"), NULL, INT64_MIN, INT64_MAX, &err), &err);
+    CHECK_OK(day_delete(sample.day, SLICE(STORE_TENANT_DEFAULT), NULL, INT64_MIN, INT64_MAX, &err), &err);
     day_sample_close_hours(&sample);
     CHECK_EQ(count_heads(&sample), 0);
     CHECK_EQ(count_closings(&sample), 1);
@@ -470,7 +470,7 @@ TEST(hour_merging_survives_failing_allocations)
     day_sample_init(&sample);
     day_sample_fill(&sample);
     CHECK_OK(selector_new(SLICE("thread=worker"), &selector, &err), &err);
-    CHECK_OK(day_delete(sample.day, SLICE("default"), selector, INT64_MIN, INT64_MAX, &err), &err);
+    CHECK_OK(day_delete(sample.day, SLICE(STORE_TENANT_DEFAULT), selector, INT64_MIN, INT64_MAX, &err), &err);
     selector_free(selector);
     sum = total(&sample);
     test_each_allocation_failing(rewrite_all, &sample);

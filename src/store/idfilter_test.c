@@ -31,9 +31,10 @@ static int add_row(void *context, const struct store_sums *sums, struct error *e
 
 static int ask(struct day_sample *sample, const struct store_ids *ids, struct answer *answer, struct error *err)
 {
-    struct store_query query = {
-        .tenant = SLICE("default"), .from_ns = day_sample_time(0), .until_ns = day_sample_time(24), .ids = ids
-    };
+    struct store_query query = { .tenant = SLICE(STORE_TENANT_DEFAULT),
+                                 .from_ns = day_sample_time(0),
+                                 .until_ns = day_sample_time(24),
+                                 .ids = ids };
 
     *answer = (struct answer){ 0 };
     return sumscan_day(sample->day, &query, 0, &(struct store_sum_sink){ answer, ignore_names, add_row },

@@ -20,6 +20,7 @@ struct names {
     struct kv *kv;
     const struct kv_snapshot *snapshot;
     uint32_t tenant;
+    const struct patience *patience; /* NULL = nobody is asked */
 };
 
 int names_new(struct kv *kv, const struct kv_snapshot *snapshot, uint32_t tenant, struct names **ret_names,
@@ -29,9 +30,14 @@ int names_new(struct kv *kv, const struct kv_snapshot *snapshot, uint32_t tenant
 
     if (!names)
         return -1;
-    *names = (struct names){ kv, snapshot, tenant };
+    *names = (struct names){ .kv = kv, .snapshot = snapshot, .tenant = tenant };
     *ret_names = names;
     return 0;
+}
+
+void names_set_patience(struct names *names, const struct patience *patience)
+{
+    names->patience = patience;
 }
 
 uint64_t names_identity(const struct names *names)
@@ -253,7 +259,8 @@ static int read_entries(struct load *load, enum chunk_kind kind, const uint32_t 
     for (uint32_t i = 0; i < n; i++) {
         bool found;
 
-        if (find_entry(&walk, ids[i], &found, err) < 0 || take(load, &walk, i + 1, &found, err) < 0)
+        if (patience_check_at(load->names->patience, i, err) < 0 || find_entry(&walk, ids[i], &found, err) < 0 ||
+            take(load, &walk, i + 1, &found, err) < 0)
             return -1;
         load->n_missing += !found;
         arena_reset(&load->entry);

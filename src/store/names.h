@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/patience.h"
 #include "kv/kv.h"
 #include "profile/tables.h"
 
@@ -16,6 +17,9 @@ MUST_CHECK int names_new(struct kv *kv, const struct kv_snapshot *snapshot, uint
                          struct error *err);
 void names_free(struct names *names);
 void names_freep(struct names **names);
+
+/* From now on names_load asks this now and then, and ends with its error; NULL = nobody. Borrowed. */
+void names_set_patience(struct names *names, const struct patience *patience);
 
 /* Which dictionary it is: ids of the same identity mean the same, for as long as anybody remembers them. */
 uint64_t names_identity(const struct names *names);

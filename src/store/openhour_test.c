@@ -67,7 +67,7 @@ static int read_hour(struct story *story, const char *selector_text, double from
     if (selector_new(slice_from(selector_text), &selector, err) < 0)
         return -1;
     query.selector = selector;
-    result = dayread_open(&read, story->sample.day, SLICE("default"), &query, err);
+    result = dayread_open(&read, story->sample.day, SLICE(STORE_TENANT_DEFAULT), &query, err);
     if (!result)
         result = openhour_read(&read, 0, query.from_ns, query.until_ns, &sink, err);
     dayread_close(&read);
@@ -130,9 +130,9 @@ TEST(openhour_asks_memory_for_whole_groups_alone)
     CHECK_EQ(story.n_asked + story.n_rows, 0);
     /* Nor where something was deleted. */
     CHECK_OK(selector_new(SLICE("{service_name=\"api\"}"), &selector, &err), &err);
-    CHECK_OK(
-        day_delete(story.sample.day, SLICE("default"), selector, day_sample_time(7.5), day_sample_time(7.75), &err),
-        &err);
+    CHECK_OK(day_delete(story.sample.day, SLICE(STORE_TENANT_DEFAULT), selector, day_sample_time(7.5),
+                        day_sample_time(7.75), &err),
+             &err);
     CHECK_OK(read_hour(&story, "", 7, 8, true, &err), &err);
     CHECK_EQ(story.n_asked, 0);
     CHECK_EQ(story.minutes, minutes_of(0, 30) | minutes_of(45, 60));

@@ -121,7 +121,7 @@ TEST(retention_drops_the_oldest_days_over_the_limit_of_bytes_but_not_the_newest)
 
 TEST(retention_reduces_a_kept_day_once)
 {
-    struct keep keep = { .tenant = (char[]){ "default" },
+    struct keep keep = { .tenant = (char[]){ STORE_TENANT_DEFAULT },
                          .name = (char[]){ "v1" },
                          .text = (char[]){ "{}" },
                          .from_ns = start_of("2026-11-10") + DAY_HOUR_NS,
@@ -162,7 +162,7 @@ TEST(retention_of_a_tenant_may_be_longer_than_that_of_all)
     CHECK_TEXT(apply(&world, "2026-11-18", 0), "15 ");
     /* Only the others go. */
     CHECK_TEXT(apply(&world, "2026-11-20", 1), "15 ");
-    CHECK_HAS(buffer_slice(&world.log), "day 2026-11-15 of tenant 'default' dropped");
+    CHECK_HAS(buffer_slice(&world.log), "day 2026-11-15 of tenant 'anonymous' dropped");
     CHECK_TEXT(apply(&world, "2026-11-20", 0), "15 ");
     CHECK_TEXT(apply(&world, "2026-11-26", 1), "");
     world_done(&world);
@@ -171,7 +171,7 @@ TEST(retention_of_a_tenant_may_be_longer_than_that_of_all)
 /* A profile at 7:00 of the day for each of three tenants; the day is closed afterwards. */
 static void write_tenants(struct world *world)
 {
-    static const char *const tenants[] = { "default", "gold", "lead" };
+    static const char *const tenants[] = { STORE_TENANT_DEFAULT, "gold", "lead" };
     struct error err;
 
     CHECK_OK(dayset_acquire(&world->days, start_of(DAY_SAMPLE_NAME), DAYSET_CREATE, &world->sample.day, &err), &err);
@@ -206,7 +206,7 @@ TEST(retention_opens_days_that_stay_as_they_are_once)
     world.retention.n_tenants = 2;
     /* Past the common retention only those with their own stay. */
     CHECK_TEXT(apply(&world, "2026-11-20", 1), "15 ");
-    CHECK_HAS(buffer_slice(&world.log), "day 2026-11-15 of tenant 'default' dropped");
+    CHECK_HAS(buffer_slice(&world.log), "day 2026-11-15 of tenant 'anonymous' dropped");
     CHECK_EQ(dayset_n_open(&world.days), 0);
     CHECK_TEXT(apply(&world, "2026-11-20", 0), "15 ");
     CHECK_EQ(dayset_n_open(&world.days), 0);
@@ -257,7 +257,7 @@ TEST(retention_drops_several_tenants_of_a_day_and_counts_what_is_left)
 
 TEST(retention_spares_a_kept_tenant_until_its_range_is_given_up)
 {
-    struct keep keep = { .tenant = (char[]){ "default" },
+    struct keep keep = { .tenant = (char[]){ STORE_TENANT_DEFAULT },
                          .name = (char[]){ "v1" },
                          .text = (char[]){ "{}" },
                          .from_ns = start_of(DAY_SAMPLE_NAME),
@@ -276,7 +276,7 @@ TEST(retention_spares_a_kept_tenant_until_its_range_is_given_up)
     CHECK_TEXT(apply(&world, "2026-11-20", 0), "15 ");
     world.keeps.items.n = 0;
     CHECK_TEXT(apply(&world, "2026-11-20", 1), "15 ");
-    CHECK_HAS(buffer_slice(&world.log), "of tenant 'default' dropped");
+    CHECK_HAS(buffer_slice(&world.log), "of tenant 'anonymous' dropped");
     world_done(&world);
 }
 

@@ -6,6 +6,7 @@
 #include "store/scan.h"
 #include "store/slotcache.h"
 #include "store/sumcache.h"
+#include "store/sumplan.h"
 #include "store/sumscan.h"
 #include "store/windowscan.h"
 
@@ -42,24 +43,6 @@ void rocks_note_failure(int *result, const struct error *failure, struct error *
     *result = -1;
 }
 
-int rocks_check_tenant(struct slice name, struct error *err)
-{
-    if (!name.len || name.len > STORE_TENANT_MAX_BYTES)
-        return error_set(err, ERR_INVALID, "a tenant's name has 1 to %d bytes, this one %zu", STORE_TENANT_MAX_BYTES,
-                         name.len);
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-              c == '-'))
-            return error_set(err, ERR_INVALID,
-                             "the tenant's name '%.*s' has a character that is not allowed: use letters, digits, '.', "
-                             "'_' and '-'",
-                             (int)name.len, name.ptr);
-    }
-    return 0;
-}
-
 /* --- reading --- */
 
 struct asking {
@@ -69,6 +52,8 @@ struct asking {
     const struct store_window_sink *window_sink;
     int64_t step_ns;
     struct store_reads *reads;
+    const struct store_plan_options *plan_options;
+    int (*visit_plan)(void *context, const struct store_plan *plan, struct error *err);
     int (*visit_series)(void *context, const struct seriesinfo *series, struct error *err);
     int (*visit_label)(void *context, struct slice name, struct slice value, struct error *err);
     void *context;
@@ -120,6 +105,22 @@ static int rocks_windows(struct store *store, const struct store_query *query, c
 
     return dayset_each(&rocks_of(store)->days, query->from_ns, query->until_ns, DAYSET_READ, windows_of_one, &asking,
                        err);
+}
+
+static int plan_one(void *context, struct day *day, struct error *err)
+{
+    struct asking *asking = context;
+
+    return sumplan_day(day, asking->query, asking->plan_options, asking->visit_plan, asking->context, err);
+}
+
+static int rocks_plan(struct store *store, const struct store_query *query, const struct store_plan_options *options,
+                      int (*visit)(void *context, const struct store_plan *plan, struct error *err), void *context,
+                      struct error *err)
+{
+    struct asking asking = { .query = query, .plan_options = options, .visit_plan = visit, .context = context };
+
+    return dayset_each(&rocks_of(store)->days, query->from_ns, query->until_ns, DAYSET_READ, plan_one, &asking, err);
 }
 
 static int visit_once(void *context, const struct seriesinfo *series, struct error *err)
@@ -355,6 +356,7 @@ static const struct store_ops rocks_ops = {
     .write = rocks_write,
     .sum = rocks_sum,
     .windows = rocks_windows,
+    .plan = rocks_plan,
     .scan = rocks_scan,
     .each_series = rocks_each_series,
     .each_column_label = rocks_each_column_label,

@@ -47,7 +47,7 @@ int rocks_keep(struct store *store, const struct store_keep *keep, struct error 
     struct rocks *rocks = rocks_of(store);
     struct store_keep stored = *keep;
 
-    if (rocks_check_writable(rocks, err) < 0 || rocks_check_tenant(stored.tenant, err) < 0)
+    if (rocks_check_writable(rocks, err) < 0 || store_check_tenant(stored.tenant, err) < 0)
         return -1;
     if (!stored.made_ns)
         stored.made_ns = clock_now_ns();

@@ -70,7 +70,6 @@ static inline struct rocks *rocks_of(struct store *store)
 const struct store_tenant_limits *rocks_find_limits(const struct rocks *rocks, struct slice tenant);
 /* ERR_DENIED for a store that is open for reading. */
 MUST_CHECK int rocks_check_writable(const struct rocks *rocks, struct error *err);
-MUST_CHECK int rocks_check_tenant(struct slice name, struct error *err);
 /* Opens the database of kept ranges again if a failed write stopped it. Under `keeping`. */
 MUST_CHECK int rocks_use_meta(struct rocks *rocks, struct error *err);
 /* Of several failures the first is told. */

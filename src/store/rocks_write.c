@@ -375,7 +375,7 @@ int rocks_write(struct store *store, const struct store_write *write, struct sto
 
     if (rocks->options.is_read_only)
         return error_set(err, ERR_DENIED, "the store is open for reading only");
-    if (rocks_check_tenant(writing.tenant, err) < 0 || rocks_check_disk(rocks, false, err) < 0)
+    if (store_check_tenant(writing.tenant, err) < 0 || rocks_check_disk(rocks, false, err) < 0)
         return -1;
     writing.scratch = take_scratch(rocks, err);
     if (!writing.scratch)

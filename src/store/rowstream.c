@@ -9,6 +9,7 @@ struct rowstream {
     struct rowstream_filter filter;
     struct rowstream_item item;
     struct arena arena;
+    uint64_t n_bytes;
     bool is_head;
     char last[KV_PASS_KEY_BYTES]; /* the key that the iterator which leads stood on last */
     size_t last_len;
@@ -160,6 +161,7 @@ static int read_row(struct rowstream *stream, const struct rowstream_place *at, 
     arena_reset(&stream->arena);
     if (headrow_decode(value, &stream->arena, &item->row, err) < 0)
         return -1;
+    stream->n_bytes += value.len;
     item->tenant = at->tenant;
     item->group = at->group;
     item->series = at->series;
@@ -254,6 +256,7 @@ static int find_value(struct rowstream *stream, struct kv_iterator *iterator, st
     kv_iterator_seek(iterator, storekey_slice(&wanted));
     if (kv_iterator_is_valid(iterator) && slice_equal(kv_iterator_key(iterator), storekey_slice(&wanted))) {
         *ret_value = kv_iterator_value(iterator);
+        stream->n_bytes += ret_value->len;
         return 0;
     }
     if (kv_iterator_check(iterator, err) < 0)
@@ -333,6 +336,7 @@ static int open_part(struct rowstream *stream, struct storekey_block key, struct
     if (windows_decode(kv_iterator_value(stream->windows_at), stream->unpacker, &stream->arena, &stream->windows, err) <
         0)
         return -1;
+    stream->n_bytes += kv_iterator_value(stream->windows_at).len;
     if (choose_rows(stream, key.series, &rows, &n_rows, err) < 0)
         return -1;
     if (!n_rows)
@@ -529,6 +533,11 @@ int rowstream_next(struct rowstream *stream, bool *ret_has, struct error *err)
 struct rowstream_item *rowstream_item(struct rowstream *stream)
 {
     return &stream->item;
+}
+
+uint64_t rowstream_n_bytes(const struct rowstream *stream)
+{
+    return stream->n_bytes;
 }
 
 /* --- several as one --- */

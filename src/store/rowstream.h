@@ -58,6 +58,8 @@ void rowstream_freep(struct rowstream **stream);
 MUST_CHECK int rowstream_next(struct rowstream *stream, bool *ret_has, struct error *err);
 /* The row it stands on. */
 struct rowstream_item *rowstream_item(struct rowstream *stream);
+/* How many bytes of rows and parts it has read so far, as they are kept. */
+uint64_t rowstream_n_bytes(const struct rowstream *stream);
 
 /* Several streams as one, in order. Takes the streams over. */
 struct rowmerge {

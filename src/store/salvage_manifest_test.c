@@ -17,7 +17,7 @@ struct killed {
     char directory[200], kept[200], manifest[300];
     struct buffer log;
     uint64_t n_rows;
-    int64_t total; /* of the values of tenant "default" */
+    int64_t total; /* of the values of the tenant that nobody named */
 };
 
 static int take_names(void *context, struct names *names, struct error *err)
@@ -38,7 +38,9 @@ static int64_t add_all(struct day *day)
     struct error err;
     int64_t sum = 0;
 
-    CHECK_OK(scan_day(day, SLICE("default"), &query, &(struct store_sink){ &sum, take_names, add_row }, &err), &err);
+    CHECK_OK(
+        scan_day(day, SLICE(STORE_TENANT_DEFAULT), &query, &(struct store_sink){ &sum, take_names, add_row }, &err),
+        &err);
     return sum;
 }
 
@@ -211,7 +213,7 @@ static void fill_closed_day(struct killed *killed)
             day_sample_close_hours(&killed->sample);
     }
     CHECK_OK(selector_new(SLICE("{service_name=\"gone\"}"), &selector, &err), &err);
-    CHECK_OK(day_delete(killed->sample.day, SLICE("default"), selector, 0, INT64_MAX, &err), &err);
+    CHECK_OK(day_delete(killed->sample.day, SLICE(STORE_TENANT_DEFAULT), selector, 0, INT64_MAX, &err), &err);
     selector_free(selector);
     CHECK_OK(hour_rewrite_all(killed->sample.day, &err), &err);
     CHECK_EQ(killed->sample.day->tombstones.n, 0);

@@ -204,9 +204,10 @@ static int count_windows(void *context, const struct seriesinfo *series, const s
 /* How many rows an answer has, by rows, by sums and by windows. */
 static void read_all(struct day *day, const struct selector *selector, uint64_t ret_n[static 3])
 {
-    struct store_query query = {
-        .tenant = SLICE("default"), .selector = selector, .from_ns = day->start_ns, .until_ns = day->start_ns + DAY_NS
-    };
+    struct store_query query = { .tenant = SLICE(STORE_TENANT_DEFAULT),
+                                 .selector = selector,
+                                 .from_ns = day->start_ns,
+                                 .until_ns = day->start_ns + DAY_NS };
     struct store_reads reads = { 0 };
     struct error err;
 
@@ -476,7 +477,7 @@ TEST(salvage_is_not_for_readers_who_read_what_can_be_read)
     CHECK_OK(dayset_acquire(&readers, start_of_day(), DAYSET_READ, &victim.sample.day, &err), &err);
     CHECK(victim.sample.day != NULL);
     CHECK_EQ(victim.sample.day->mode, KV_SECONDARY);
-    CHECK_EQ(day_find_tenant(victim.sample.day, SLICE("default")), 1);
+    CHECK_EQ(day_find_tenant(victim.sample.day, SLICE(STORE_TENANT_DEFAULT)), 1);
     CHECK_HAS(buffer_slice(&victim.log), "day 2026-11-15 is damaged, and answers lack what cannot be read");
     CHECK_HAS(buffer_slice(&victim.log), "has lost its marker");
     dayset_release(&readers, TAKE(victim.sample.day));

@@ -10,9 +10,18 @@ struct scan {
     const struct store_sink *sink;
 };
 
+static int pass_row(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err)
+{
+    const struct scan *scan = context;
+
+    if (scan->sink->reads)
+        scan->sink->reads->n_rows++;
+    return scan->sink->row(scan->sink->context, series, row, err);
+}
+
 static int pass_rows(struct scan *scan, struct rowstream *take_stream, struct error *err)
 {
-    return dayread_rows(&scan->read, take_stream, scan->sink->row, scan->sink->context, err);
+    return dayread_rows(&scan->read, take_stream, pass_row, scan, err);
 }
 
 static int scan_hour(struct scan *scan, uint8_t hour, struct error *err)
@@ -64,6 +73,8 @@ int scan_day(struct day *day, struct slice tenant, const struct store_query *que
 
     if (!result && scan.read.filter)
         result = scan_hours(&scan, err);
+    if (sink->reads)
+        dayread_count(&scan.read, sink->reads);
     dayread_close(&scan.read);
     return result;
 }

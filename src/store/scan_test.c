@@ -61,7 +61,7 @@ TEST(scan_gives_rows_of_blocks_and_heads_hour_by_hour)
 
     day_sample_init(&sample);
     day_sample_fill(&sample);
-    seen = scan(&sample, "default", NULL, 0, 24);
+    seen = scan(&sample, STORE_TENANT_DEFAULT, NULL, 0, 24);
     CHECK_EQ(seen.n_rows, 120 + 5 + 1 + 1);
     CHECK_EQ(seen.n_samples, 120 * 20 + 15 + 2 + 9);
     CHECK_EQ(seen.n_names, 1);
@@ -91,11 +91,11 @@ TEST(scan_keeps_to_the_range_in_blocks_and_heads)
 
     day_sample_init(&sample);
     day_sample_fill(&sample);
-    CHECK_EQ(scan(&sample, "default", NULL, 8, 24).n_rows, 1);
-    CHECK_EQ(scan(&sample, "default", NULL, 9.5, 9.5).n_rows, 0);
-    CHECK_EQ(scan(&sample, "default", NULL, 0, 9.5).n_rows, 126);
-    CHECK_EQ(scan(&sample, "default", NULL, 7.5, 8).n_rows, 60 + 5);
-    CHECK_EQ(scan(&sample, "default", NULL, 10, 24).n_rows, 0);
+    CHECK_EQ(scan(&sample, STORE_TENANT_DEFAULT, NULL, 8, 24).n_rows, 1);
+    CHECK_EQ(scan(&sample, STORE_TENANT_DEFAULT, NULL, 9.5, 9.5).n_rows, 0);
+    CHECK_EQ(scan(&sample, STORE_TENANT_DEFAULT, NULL, 0, 9.5).n_rows, 126);
+    CHECK_EQ(scan(&sample, STORE_TENANT_DEFAULT, NULL, 7.5, 8).n_rows, 60 + 5);
+    CHECK_EQ(scan(&sample, STORE_TENANT_DEFAULT, NULL, 10, 24).n_rows, 0);
     day_sample_done(&sample);
 }
 
@@ -105,11 +105,11 @@ TEST(scan_keeps_to_the_selector_in_blocks_and_heads)
 
     day_sample_init(&sample);
     day_sample_fill(&sample);
-    CHECK_EQ(scan(&sample, "default", "service_name=web", 0, 24).n_rows, 5);
-    CHECK_EQ(scan(&sample, "default", "instance=one", 0, 24).n_rows, 60 + 1 + 1);
-    CHECK_EQ(scan(&sample, "default", "thread=worker", 0, 24).n_samples, 120 * 10);
-    CHECK_EQ(scan(&sample, "default", "pid=12", 0, 24).n_rows, 80);
-    CHECK_EQ(scan(&sample, "default", "pid=13", 0, 24).n_rows, 0);
+    CHECK_EQ(scan(&sample, STORE_TENANT_DEFAULT, "service_name=web", 0, 24).n_rows, 5);
+    CHECK_EQ(scan(&sample, STORE_TENANT_DEFAULT, "instance=one", 0, 24).n_rows, 60 + 1 + 1);
+    CHECK_EQ(scan(&sample, STORE_TENANT_DEFAULT, "thread=worker", 0, 24).n_samples, 120 * 10);
+    CHECK_EQ(scan(&sample, STORE_TENANT_DEFAULT, "pid=12", 0, 24).n_rows, 80);
+    CHECK_EQ(scan(&sample, STORE_TENANT_DEFAULT, "pid=13", 0, 24).n_rows, 0);
     day_sample_done(&sample);
 }
 
@@ -129,14 +129,14 @@ TEST(scan_lists_series_that_have_rows_left)
 
     day_sample_init(&sample);
     day_sample_fill(&sample);
-    CHECK_OK(scan_series(sample.day, SLICE("default"), &query, count_series, &n, &err), &err);
+    CHECK_OK(scan_series(sample.day, SLICE(STORE_TENANT_DEFAULT), &query, count_series, &n, &err), &err);
     CHECK_EQ(n, 3);
     CHECK_OK(selector_new(SLICE("instance=two"), &selector, &err), &err);
-    CHECK_OK(day_delete(sample.day, SLICE("default"), selector, INT64_MIN, INT64_MAX, &err), &err);
+    CHECK_OK(day_delete(sample.day, SLICE(STORE_TENANT_DEFAULT), selector, INT64_MIN, INT64_MAX, &err), &err);
     selector_free(selector);
     for (unsigned i = 0; i < 2; i++) {
         n = 0;
-        CHECK_OK(scan_series(sample.day, SLICE("default"), &query, count_series, &n, &err), &err);
+        CHECK_OK(scan_series(sample.day, SLICE(STORE_TENANT_DEFAULT), &query, count_series, &n, &err), &err);
         CHECK_EQ(n, 2);
         day_sample_reopen(&sample);
     }
@@ -151,8 +151,8 @@ static int scan_all(void *context, struct error *err)
     struct store_sink sink = { &seen, take_names, take_row };
     unsigned n = 0;
 
-    if (scan_day(sample->day, SLICE("default"), &query, &sink, err) < 0 ||
-        scan_series(sample->day, SLICE("default"), &query, count_series, &n, err) < 0)
+    if (scan_day(sample->day, SLICE(STORE_TENANT_DEFAULT), &query, &sink, err) < 0 ||
+        scan_series(sample->day, SLICE(STORE_TENANT_DEFAULT), &query, count_series, &n, err) < 0)
         return -1;
     CHECK_EQ(seen.n_rows, 127);
     return 0;

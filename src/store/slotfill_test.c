@@ -80,8 +80,10 @@ static struct listing check_windows(struct day_sample *sample, double from, doub
     struct listing brief, full;
     struct error err;
 
-    CHECK_OK(list(sample->day, "default", day_sample_time(from), day_sample_time(until), true, &brief, &err), &err);
-    CHECK_OK(list(sample->day, "default", day_sample_time(from), day_sample_time(until), false, &full, &err), &err);
+    CHECK_OK(list(sample->day, STORE_TENANT_DEFAULT, day_sample_time(from), day_sample_time(until), true, &brief, &err),
+             &err);
+    CHECK_OK(list(sample->day, STORE_TENANT_DEFAULT, day_sample_time(from), day_sample_time(until), false, &full, &err),
+             &err);
     CHECK_EQ(brief.digest, full.digest);
     CHECK_EQ(brief.n_rows, full.n_rows);
     return brief;
@@ -93,8 +95,10 @@ static struct answer check_same(struct day_sample *sample, double from, double u
     struct answer answer, rows;
     struct error err;
 
-    CHECK_OK(ask(sample->day, "default", day_sample_time(from), day_sample_time(until), 0, &answer, &err), &err);
-    CHECK_OK(ask(sample->day, "default", day_sample_time(from), day_sample_time(until), 1, &rows, &err), &err);
+    CHECK_OK(ask(sample->day, STORE_TENANT_DEFAULT, day_sample_time(from), day_sample_time(until), 0, &answer, &err),
+             &err);
+    CHECK_OK(ask(sample->day, STORE_TENANT_DEFAULT, day_sample_time(from), day_sample_time(until), 1, &rows, &err),
+             &err);
     CHECK_EQ(answer.total, rows.total);
     CHECK_EQ(answer.n_rows, rows.n_rows);
     CHECK_EQ(answer.duration_ns, rows.duration_ns);
@@ -304,8 +308,9 @@ TEST(slotfill_leaves_deletions_to_the_rows)
     write_minutes(&sample, 0, 20);
     fill_at(&sample, 20);
     CHECK_OK(selector_new(SLICE("{instance=\"one\"}"), &selector, &err), &err);
-    CHECK_OK(day_delete(sample.day, SLICE("default"), selector, day_sample_time(7.1), day_sample_time(7.2), &err),
-             &err);
+    CHECK_OK(
+        day_delete(sample.day, SLICE(STORE_TENANT_DEFAULT), selector, day_sample_time(7.1), day_sample_time(7.2), &err),
+        &err);
     answer = check_same(&sample, 7, 8);
     CHECK_EQ(answer.n_rows, 42 - 6);
     CHECK_EQ(answer.reads.n_hours, 1);
@@ -411,7 +416,7 @@ static int list_all(void *context, struct error *err)
     struct day_sample *sample = context;
     struct listing listing;
 
-    if (list(sample->day, "default", day_sample_time(7), day_sample_time(8), true, &listing, err) < 0)
+    if (list(sample->day, STORE_TENANT_DEFAULT, day_sample_time(7), day_sample_time(8), true, &listing, err) < 0)
         return -1;
     CHECK_EQ(listing.n_rows, 26);
     CHECK(listing.reads.n_parts > 0 && listing.reads.n_rows > 0);

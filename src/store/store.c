@@ -32,6 +32,25 @@ static struct slice tenant_or_default(struct slice tenant)
     return tenant.len ? tenant : SLICE(STORE_TENANT_DEFAULT);
 }
 
+int store_check_tenant(struct slice name, struct error *err)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!_.*'()-";
+
+    if (name.len == 0 || name.len > STORE_TENANT_MAX_BYTES)
+        return error_set(err, ERR_INVALID, "a tenant's name has 1 to %d bytes, this one %zu", STORE_TENANT_MAX_BYTES,
+                         name.len);
+    for (size_t i = 0; i < name.len; i++)
+        if (!name.ptr[i] || !strchr(allowed, name.ptr[i]))
+            return error_set(
+                err, ERR_INVALID,
+                "the tenant's name '%.*s' has a character that is not allowed: use letters, digits and any "
+                "of !_.*'()-",
+                SLICE_ARG(name));
+    if (slice_is(name, ".") || slice_is(name, ".."))
+        return error_set(err, ERR_INVALID, "a tenant cannot be called '%.*s'", SLICE_ARG(name));
+    return 0;
+}
+
 static int check_ids(const struct store_ids *ids, struct error *err)
 {
     uint32_t most = MAX(MAX(ids->n_spans, ids->n_traces), ids->n_profiles);
@@ -81,6 +100,15 @@ int store_windows(struct store *store, const struct store_query *query, const st
     struct store_query given;
 
     return check_query(query, &given, err) < 0 ? -1 : store->ops->windows(store, &given, sink, reads, err);
+}
+
+int store_plan(struct store *store, const struct store_query *query, const struct store_plan_options *options,
+               int (*visit)(void *context, const struct store_plan *plan, struct error *err), void *context,
+               struct error *err)
+{
+    struct store_query given;
+
+    return check_query(query, &given, err) < 0 ? -1 : store->ops->plan(store, &given, options, visit, context, err);
 }
 
 int store_each_series(struct store *store, const struct store_query *query,

@@ -20,8 +20,12 @@
 #include "profile/profile.h"
 #include "store/names.h"
 
-#define STORE_TENANT_DEFAULT   "default"
-#define STORE_TENANT_MAX_BYTES 64 /* letters, digits, '.', '_', '-' */
+/* What Pyroscope calls whoever does not say who he is. */
+#define STORE_TENANT_DEFAULT   "anonymous"
+#define STORE_TENANT_MAX_BYTES 150
+/* What the name of a tenant may be: 1 to STORE_TENANT_MAX_BYTES letters, digits and any of !_.*'()-, but neither "." nor
+ * "..". Errors: ERR_INVALID, saying so. Thread: any. */
+MUST_CHECK int store_check_tenant(struct slice name, struct error *err);
 
 enum store_wal_sync { STORE_SYNC_ALWAYS, STORE_SYNC_EACH_SECOND, STORE_SYNC_OFF };
 
@@ -108,6 +112,7 @@ struct store_sink {
     /* A row, cut to the samples that match. Rows come hour by hour, and of an hour those of a series together, once for
      * each closing and head that it has. Valid during the call. */
     int (*row)(void *context, const struct seriesinfo *series, const struct headrow *row, struct error *err);
+    struct store_reads *reads; /* is added to; NULL = nobody counts */
 };
 
 /* Sums by stack of some rows: of one series, or of some or all series of one group. The rows' windows start in
@@ -148,7 +153,30 @@ struct store_reads {
     uint64_t n_rows;   /* single rows, from parts and heads */
     uint64_t n_parts;  /* windows of a series over a part, or of a group over what is over of an open hour or slot */
     uint64_t n_spans;  /* values of the span index */
-    uint64_t n_bytes;  /* of roll-ups, sums and windows, as they are kept */
+    uint64_t n_bytes;  /* of all but the span index, as they are kept; of a part of which a row is read, all */
+};
+
+/* What would be read of a day for an answer. Numbers of values are what there may be at most: a series that was quiet for an
+ * hour has none, and a service none of five minutes in which it was. */
+struct store_plan_range {
+    int64_t from_ns, until_ns;
+    bool
+        is_open; /* of hours that go on: from the rows as they came, or from what is in memory of them; else from blocks */
+};
+struct store_plan {
+    int64_t day_ns;              /* when it began */
+    uint32_t n_groups, n_series; /* that match */
+    uint32_t n_closed_hours, n_open_hours;
+    uint64_t n_hours, n_slots, n_series_sums, n_windows;
+    uint64_t n_bytes;                      /* about: of files, whole blocks */
+    bool lacks_bytes;                      /* some rows are not in files yet, and not part of n_bytes */
+    const struct store_plan_range *ranges; /* times of which single rows are read; valid during the call */
+    uint32_t n_ranges;
+};
+struct store_plan_options {
+    int64_t step_ns;  /* of store_sum */
+    bool is_by_rows;  /* store_scan is asked instead */
+    bool has_windows; /* store_windows is asked besides */
 };
 
 struct store_keep {
@@ -209,6 +237,9 @@ struct store_ops {
                struct store_reads *reads, struct error *err);
     int (*windows)(struct store *store, const struct store_query *query, const struct store_window_sink *sink,
                    struct store_reads *reads, struct error *err);
+    int (*plan)(struct store *store, const struct store_query *query, const struct store_plan_options *options,
+                int (*visit)(void *context, const struct store_plan *plan, struct error *err), void *context,
+                struct error *err);
     int (*each_series)(struct store *store, const struct store_query *query,
                        int (*visit)(void *context, const struct seriesinfo *series, struct error *err), void *context,
                        struct error *err);
@@ -261,6 +292,13 @@ MUST_CHECK int store_sum(struct store *store, const struct store_query *query, i
 /* Gives the windows of all matching rows to the sink, each once. `reads` is added to. */
 MUST_CHECK int store_windows(struct store *store, const struct store_query *query, const struct store_window_sink *sink,
                              struct store_reads *reads, struct error *err);
+
+/* Says what store_sum, or store_scan, would read for the query: a call of `visit` for each day of the range that has the
+ * tenant, in order. Looks at the index and at keys, and reads no value of a profile. The visitor may not call the store. */
+MUST_CHECK int store_plan(struct store *store, const struct store_query *query,
+                          const struct store_plan_options *options,
+                          int (*visit)(void *context, const struct store_plan *plan, struct error *err), void *context,
+                          struct error *err);
 
 /* The series that have rows in the range (to the day: a series of a day in the range is given), each once per shape.
  * The visitor may not call the store. */

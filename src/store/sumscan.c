@@ -508,7 +508,7 @@ int sumscan_day(struct day *day, const struct store_query *query, int64_t step_n
         result = unpacker_new(&scan.unpacker, err);
     if (!result && scan.read.filter)
         result = sum_hours(&scan, err);
-    reads->n_spans += dayread_n_spans(&scan.read);
+    dayread_count(&scan.read, reads);
     unpacker_free(scan.unpacker);
     dayread_close(&scan.read);
     arena_done(&scan.arena);

@@ -55,7 +55,7 @@ static struct store_reads check_same(struct day_sample *sample, const char *sele
                                      int64_t until_ns, int64_t step_ns)
 {
     AUTO(selector_freep) struct selector *selector = NULL;
-    struct store_query query = { .tenant = SLICE("default"), .from_ns = from_ns, .until_ns = until_ns };
+    struct store_query query = { .tenant = SLICE(STORE_TENANT_DEFAULT), .from_ns = from_ns, .until_ns = until_ns };
     struct answer rows = { .query = &query }, sums = { .query = &query, .step_ns = step_ns };
     struct store_reads reads = { 0 };
     struct error err;
@@ -141,7 +141,8 @@ static void delete_some(struct day_sample *sample, const char *text, double from
     struct error err;
 
     CHECK_OK(selector_new(slice_from(text), &selector, &err), &err);
-    CHECK_OK(day_delete(sample->day, SLICE("default"), selector, day_sample_time(from), day_sample_time(until), &err),
+    CHECK_OK(day_delete(sample->day, SLICE(STORE_TENANT_DEFAULT), selector, day_sample_time(from),
+                        day_sample_time(until), &err),
              &err);
 }
 
@@ -362,7 +363,9 @@ TEST(sumscan_survives_failing_allocations_while_it_remembers)
 static int sum_all(void *context, struct error *err)
 {
     struct day_sample *sample = context;
-    struct store_query query = { .tenant = SLICE("default"), .from_ns = day_sample_time(7.1), .until_ns = INT64_MAX };
+    struct store_query query = { .tenant = SLICE(STORE_TENANT_DEFAULT),
+                                 .from_ns = day_sample_time(7.1),
+                                 .until_ns = INT64_MAX };
     struct answer answer = { .query = &query };
     struct store_reads reads = { 0 };
 

@@ -214,7 +214,7 @@ static int check_row(struct verify_run *run, const struct day_head *head, const 
     struct error damage;
     uint32_t series = 0;
     bool is_certain;
-    char what[160];
+    char what[STORE_TENANT_MAX_BYTES + 100];
     int result = decode_row(run, head, walk, &series, &row, &damage);
 
     snprintf(what, sizeof(what), "hour %02u of tenant '%s', still open: a row of series %u", head->hour,

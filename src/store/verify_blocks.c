@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-enum { MAX_STACKS = HEADROW_MAX_SAMPLES, WHAT_BYTES = 160 };
+enum { MAX_STACKS = HEADROW_MAX_SAMPLES, WHAT_BYTES = STORE_TENANT_MAX_BYTES + 100 };
 
 /* Values added up. */
 struct sums {

@@ -15,7 +15,7 @@ TEST(verify_sets_a_damaged_part_aside_with_the_roll_ups_of_its_group)
 
         verify_sample_begin(&sample);
         verify_sample_flip_value(&sample, sample.day->block_family, verify_sample_block_prefix(kinds[i], DEFAULT, API));
-        verify_sample_check_mends(&sample, "hour 07 of tenant 'default': the rows of series 1, closing 0, part 0: ",
+        verify_sample_check_mends(&sample, "hour 07 of tenant 'anonymous': the rows of series 1, closing 0, part 0: ",
                                   DAY_SAMPLE_ROWS - 60, DAY_SAMPLE_SAMPLES - 60 * 20);
         day_sample_done(&sample);
         CHECK_OK(fs_remove_tree(test_directory(), &err), &err);
@@ -118,7 +118,7 @@ TEST(verify_finds_a_wrong_tally_and_a_missing_one)
     found.value.data[1]++;
     verify_sample_put_found(&sample, &found);
     verify_sample_check_mends(&sample,
-                              "hour 07 of tenant 'default': the tally of closing 0 does not count what is there",
+                              "hour 07 of tenant 'anonymous': the tally of closing 0 does not count what is there",
                               DAY_SAMPLE_ROWS, DAY_SAMPLE_SAMPLES);
     verify_sample_remove_value(&sample, sample.day->block_family, verify_sample_block_prefix('t', OTHER, 0));
     verify_sample_check_mends(&sample, "hour 07 of tenant 'other': the tally of closing 0 does not count what is there",
@@ -187,7 +187,7 @@ TEST(verify_finds_values_of_no_closing)
     verify_sample_begin(&sample);
     day_sample_put(&sample, sample.day->block_family, storekey_slice(&key), SLICE("?"));
     verify_sample_check_mends(&sample,
-                              "hour 08 of tenant 'default': a value of kind 'r' belongs to no closing of the hour",
+                              "hour 08 of tenant 'anonymous': a value of kind 'r' belongs to no closing of the hour",
                               DAY_SAMPLE_ROWS, DAY_SAMPLE_SAMPLES);
     day_sample_done(&sample);
 }
@@ -229,7 +229,7 @@ TEST(verify_finds_a_damaged_row_and_the_hour_can_be_closed_then)
     CHECK(hour_close_due(sample.day, sample.day->start_ns + DAY_NS, &err) < 0);
     log_capture(NULL);
     verify_sample_check_mends(&sample,
-                              "hour 09 of tenant 'default', still open: a row of series 1: ", DAY_SAMPLE_ROWS - 1,
+                              "hour 09 of tenant 'anonymous', still open: a row of series 1: ", DAY_SAMPLE_ROWS - 1,
                               DAY_SAMPLE_SAMPLES - 9);
     day_sample_close_hours(&sample);
     verify_sample_check_clean(&sample, DAY_SAMPLE_ROWS - 1, DAY_SAMPLE_SAMPLES - 9);

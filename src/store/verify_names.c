@@ -271,7 +271,7 @@ static int check_chunk(struct verify_run *run, enum chunk_kind kind, uint32_t fi
     struct chunk_reader reader;
     struct error damage;
     bool is_certain;
-    char what[120];
+    char what[STORE_TENANT_MAX_BYTES + 80];
 
     if (chunk_reader_init(&reader, kind, value, &damage) < 0)
         return lose_chunk(run, kind, first, value, &damage, err);

@@ -30,7 +30,7 @@ TEST(verify_mends_a_cut_chunk_and_keeps_what_can_be_read)
         CHECK_OK(chunk_reader_init(&before, kind, buffer_slice(&found.value), &err), &err);
         found.value.len--;
         verify_sample_put_found(&sample, &found);
-        snprintf(words, sizeof(words), "tenant 'default': the chunk of %s entries at 1", chunk_kind_name(kind));
+        snprintf(words, sizeof(words), "tenant 'anonymous': the chunk of %s entries at 1", chunk_kind_name(kind));
         verify_sample_check_mends(&sample, words, DAY_SAMPLE_ROWS, DAY_SAMPLE_SAMPLES);
 
         verify_sample_find_value(&sample, KV_DEFAULT, chunk_prefix(kind), &mended);
@@ -87,7 +87,7 @@ TEST(verify_gives_entries_to_what_is_named_and_missing)
     verify_sample_begin(&sample);
     verify_sample_remove_value(&sample, KV_DEFAULT, chunk_prefix(CHUNK_LABEL_SET));
     verify_sample_run(&sample, false, &findings);
-    CHECK_HAS(findings.lines.data, "hour 07 of tenant 'default': the part of series 1, closing 0, part 0 names ");
+    CHECK_HAS(findings.lines.data, "hour 07 of tenant 'anonymous': the part of series 1, closing 0, part 0 names ");
     CHECK_HAS(findings.lines.data, "entries that are not in the dictionary; the first is label set 1");
     buffer_done(&findings.lines);
     verify_sample_run(&sample, true, &findings);
@@ -126,7 +126,7 @@ TEST(verify_sets_a_damaged_series_aside_with_its_rows)
     found.value.len /= 2;
     verify_sample_put_found(&sample, &found);
     verify_sample_run(&sample, true, &findings);
-    CHECK_HAS(findings.lines.data, "tenant 'default': series 3: ");
+    CHECK_HAS(findings.lines.data, "tenant 'anonymous': series 3: ");
     CHECK_HAS(findings.lines.data, "the rows of series 3, closing 0, part 0: there is no such series");
     CHECK_EQ(findings.verify.n_bad_values, 2);
     CHECK_EQ(findings.verify.n_repaired, 2);

@@ -55,10 +55,12 @@ TEST(verify_finds_nothing_after_deleting_and_writing_anew)
 
     verify_sample_begin(&sample);
     CHECK_OK(selector_new(SLICE("{service_name=\"web\"}"), &selector, &err), &err);
-    CHECK_OK(day_delete(sample.day, SLICE("default"), selector, INT64_MIN, INT64_MAX, &err), &err);
+    CHECK_OK(day_delete(sample.day, SLICE(STORE_TENANT_DEFAULT), selector, INT64_MIN, INT64_MAX, &err), &err);
     selector_free(selector);
     CHECK_OK(selector_new(SLICE("{thread=\"worker\"}"), &selector, &err), &err);
-    CHECK_OK(day_delete(sample.day, SLICE("default"), selector, day_sample_time(7), day_sample_time(7.5), &err), &err);
+    CHECK_OK(
+        day_delete(sample.day, SLICE(STORE_TENANT_DEFAULT), selector, day_sample_time(7), day_sample_time(7.5), &err),
+        &err);
     selector_free(selector);
     verify_sample_check_clean(&sample, DAY_SAMPLE_ROWS, DAY_SAMPLE_SAMPLES);
     CHECK_OK(hour_rewrite_all(sample.day, &err), &err);
@@ -204,7 +206,7 @@ static void damage_file(struct day_sample *sample)
             continue;
         buffer_init(&content, 0);
         CHECK_OK(fs_read_file(path, 0, &content, &err), &err);
-        if (content.len > largest.len && slice_find(buffer_slice(&content), SLICE("default")) < 0) {
+        if (content.len > largest.len && slice_find(buffer_slice(&content), SLICE(STORE_TENANT_DEFAULT)) < 0) {
             buffer_done(&largest);
             largest = TAKE(content);
             largest_path = path;

@@ -299,7 +299,7 @@ int windowscan_day(struct day *day, const struct store_query *query, const struc
         result = unpacker_new(&scan.unpacker, err);
     if (!result && scan.read.filter)
         result = give_day(&scan, err);
-    reads->n_spans += dayread_n_spans(&scan.read);
+    dayread_count(&scan.read, reads);
     unpacker_free(scan.unpacker);
     dayread_close(&scan.read);
     arena_done(&scan.arena);

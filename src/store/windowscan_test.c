@@ -67,7 +67,7 @@ static struct store_reads check_same(struct day_sample *sample, const char *sele
                                      int64_t until_ns)
 {
     AUTO(selector_freep) struct selector *selector = NULL;
-    struct store_query query = { .tenant = SLICE("default"), .from_ns = from_ns, .until_ns = until_ns };
+    struct store_query query = { .tenant = SLICE(STORE_TENANT_DEFAULT), .from_ns = from_ns, .until_ns = until_ns };
     struct answer rows = { 0 }, windows = { 0 }, brief = { 0 };
     struct store_reads reads = { 0 }, brief_reads = { 0 };
     struct error err;
@@ -131,8 +131,9 @@ TEST(windowscan_gives_the_same_as_the_rows_whatever_is_asked)
     day_sample_fill(&sample);
     check_many(&sample, 1);
     CHECK_OK(selector_new(SLICE("{instance=\"two\"}"), &selector, &err), &err);
-    CHECK_OK(day_delete(sample.day, SLICE("default"), selector, day_sample_time(7.2), day_sample_time(7.4), &err),
-             &err);
+    CHECK_OK(
+        day_delete(sample.day, SLICE(STORE_TENANT_DEFAULT), selector, day_sample_time(7.2), day_sample_time(7.4), &err),
+        &err);
     check_many(&sample, 2);
     CHECK_OK(hour_rewrite_all(sample.day, &err), &err);
     check_many(&sample, 3);
@@ -142,7 +143,9 @@ TEST(windowscan_gives_the_same_as_the_rows_whatever_is_asked)
 static int read_all(void *context, struct error *err)
 {
     struct day_sample *sample = context;
-    struct store_query query = { .tenant = SLICE("default"), .from_ns = day_sample_time(7.1), .until_ns = INT64_MAX };
+    struct store_query query = { .tenant = SLICE(STORE_TENANT_DEFAULT),
+                                 .from_ns = day_sample_time(7.1),
+                                 .until_ns = INT64_MAX };
     struct store_reads reads = { 0 };
     struct answer answer = { 0 };
 

@@ -28,7 +28,7 @@ static void open_sample(struct sample *sample)
     symbolplaces_init(&sample->places);
     arena_init(&sample->arena, 0);
     CHECK_OK(symbolset_import(&sample->set, &batch.tables, &frames, &err), &err);
-    CHECK_OK(symbolplaces_import(&sample->places, &sample->set, &batch.tables, &frames, &err), &err);
+    CHECK_OK(symbolplaces_import(&sample->places, &sample->set, &batch.tables, &frames, NULL, &err), &err);
     CHECK_OK(pattern_scratch_new(&sample->scratch, &err), &err);
     symbolset_frames_done(&frames);
     batch_done(&batch);

@@ -111,7 +111,7 @@ static int import_name(struct import *import, const struct frame *frame, uint32_
 }
 
 int symbolplaces_import(struct symbolplaces *places, const struct symbolset *set, const struct tables *tables,
-                        const struct symbolset_frames *frames, struct error *err)
+                        const struct symbolset_frames *frames, const struct patience *patience, struct error *err)
 {
     struct import import = { .places = places, .tables = tables, .seed = set->seed };
     int result = 0;
@@ -119,9 +119,11 @@ int symbolplaces_import(struct symbolplaces *places, const struct symbolset *set
     import.numbers = memory_alloc_zero(tables->n_strings * sizeof(*import.numbers), err);
     if (!import.numbers)
         return -1;
-    for (uint32_t i = 1; !result && i < tables->n_frames; i++) /* frame 0 is none */
+    for (uint32_t i = 1; !result && i < tables->n_frames; i++) { /* frame 0 is none */
+        result = patience_check_at(patience, i, err);
         for (uint32_t at = frames->starts[i]; !result && at < frames->starts[i + 1]; at++)
             result = import_name(&import, &tables->frames[i], at - frames->starts[i], frames->ids[at], err);
+    }
     memory_free(import.numbers);
     return result;
 }

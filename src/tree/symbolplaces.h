@@ -25,11 +25,11 @@ void symbolplaces_init(struct symbolplaces *places);
 void symbolplaces_done(struct symbolplaces *places);
 size_t symbolplaces_bytes(const struct symbolplaces *places);
 
-/* Adds the places of all frames of `tables`, whose symbols in `set` are `frames`. Errors: ERR_MEMORY, ERR_LIMIT; some may be
- * added then. Thread: one writer, or any number of readers. */
+/* Adds the places of all frames of `tables`, whose symbols in `set` are `frames`. `patience` may end it, or be NULL. Errors: its,
+ * ERR_MEMORY, ERR_LIMIT; some may be added then. Thread: one writer, or any number of readers. */
 MUST_CHECK int symbolplaces_import(struct symbolplaces *places, const struct symbolset *set,
                                    const struct tables *tables, const struct symbolset_frames *frames,
-                                   struct error *err);
+                                   const struct patience *patience, struct error *err);
 
 /* The first place of a symbol, and the next one; NULL = no more. */
 static inline const struct symbolplace *symbolplaces_first(const struct symbolplaces *places, uint32_t symbol)

@@ -16,7 +16,7 @@ static int import(void *context, struct error *err)
     int result = symbolset_import(&growing->set, growing->tables, &frames, err);
 
     if (result == 0)
-        result = symbolplaces_import(&growing->places, &growing->set, growing->tables, &frames, err);
+        result = symbolplaces_import(&growing->places, &growing->set, growing->tables, &frames, NULL, err);
     symbolset_frames_done(&frames);
     return result;
 }

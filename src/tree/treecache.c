@@ -220,7 +220,7 @@ static void take_room(size_t *room_bytes, size_t before_bytes, size_t after_byte
 
 /* Adds wants whose names are there, in order of their ids; the empty stack is its own. */
 static int add_named(struct treecache *cache, uint64_t identity, struct treecache_want *wants, size_t n,
-                     const struct named *named, size_t *room_bytes, struct error *err)
+                     const struct named *named, struct treecache_terms *terms, struct error *err)
 {
     struct symbolset_frames frames = { 0 };
     uint32_t place = 0, last = 0;
@@ -229,59 +229,81 @@ static int add_named(struct treecache *cache, uint64_t identity, struct treecach
 
     lock_rw_acquire_write(&cache->lock);
     before_bytes = count_bytes(cache);
-    result = symbolset_import(&cache->symbols, &named->tables, &frames, err);
+    result = symbolset_import_while(&cache->symbols, &named->tables, &terms->patience, &frames, err);
     if (!result)
-        result = symbolplaces_import(&cache->places, &cache->symbols, &named->tables, &frames, err);
+        result = symbolplaces_import(&cache->places, &cache->symbols, &named->tables, &frames, &terms->patience, err);
     for (size_t i = 0; !result && i < n; i++) {
         place += wants[i].id != last;
         last = wants[i].id;
-        result = add_stack(cache, identity, &wants[i], named, &frames, place, err);
+        result = patience_check_at(&terms->patience, i, err);
+        if (!result)
+            result = add_stack(cache, identity, &wants[i], named, &frames, place, err);
     }
-    take_room(room_bytes, before_bytes, count_bytes(cache));
+    take_room(&terms->room_bytes, before_bytes, count_bytes(cache));
     lock_rw_release(&cache->lock);
     symbolset_frames_done(&frames);
     return result;
 }
 
-/* The wants of the first STACKS_AT_ONCE different ids; how many wants they are. Nothing is locked while the disk is asked. */
-static int add_some(struct treecache *cache, struct names *names, struct treecache_want *wants, size_t n,
-                    size_t *room_bytes, size_t *ret_n, struct error *err)
+/* The ids of the first wants, at most STACKS_AT_ONCE different ones; how many wants they are. */
+static size_t list_ids(const struct treecache_want *wants, size_t n, uint32_t *ids, uint32_t *ret_n_ids)
 {
-    struct named named = { .generation = generation_of(cache) };
-    uint32_t n_ids = 0, n_missing, *ids;
-    struct arena arena;
+    uint32_t n_ids = 0;
     size_t taken = 0;
-    int result = -1;
 
-    arena_init(&arena, 0);
+    for (; taken < n; taken++) {
+        bool is_known = !wants[taken].id || (n_ids && ids[n_ids - 1] == wants[taken].id);
+
+        if (!is_known && n_ids == STACKS_AT_ONCE)
+            break;
+        if (!is_known)
+            ids[n_ids++] = wants[taken].id;
+    }
+    *ret_n_ids = n_ids;
+    return taken;
+}
+
+/* The names of stacks, in memory of their own: nothing is locked while the disk is asked. */
+static int load_named(struct treecache *cache, struct names *names, const uint32_t *ids, uint32_t n_ids,
+                      struct arena *arena, const struct patience *patience, struct named *ret_named, struct error *err)
+{
+    uint32_t n_missing;
+    int result;
+
+    *ret_named = (struct named){ .generation = generation_of(cache) };
+    names_set_patience(names, patience);
+    result = names_load(names, ids, n_ids, NULL, 0, arena, &ret_named->tables, &n_missing, err);
+    names_set_patience(names, NULL);
+    if (!result && cache->late)
+        result = latenames_resolve(cache->late, &ret_named->tables, arena, &ret_named->is_open, err);
+    return result;
+}
+
+/* The wants of the first ids; how many wants they are. */
+static int add_some(struct treecache *cache, struct names *names, struct treecache_want *wants, size_t n,
+                    struct treecache_terms *terms, size_t *ret_n, struct error *err)
+{
+    AUTO(arena_done) struct arena arena;
+    struct named named;
+    uint32_t n_ids, *ids;
+
+    arena_init(&arena, terms->room_bytes);
     ids = ARENA_ARRAY(&arena, uint32_t, MIN(n, (size_t)STACKS_AT_ONCE), err);
     if (ids) {
-        for (; taken < n; taken++) {
-            bool is_known = !wants[taken].id || (n_ids && ids[n_ids - 1] == wants[taken].id);
-
-            if (!is_known && n_ids == STACKS_AT_ONCE)
-                break;
-            if (!is_known)
-                ids[n_ids++] = wants[taken].id;
-        }
-        result = names_load(names, ids, n_ids, NULL, 0, &arena, &named.tables, &n_missing, err);
-        if (!result && cache->late)
-            result = latenames_resolve(cache->late, &named.tables, &arena, &named.is_open, err);
-        if (!result)
-            result = add_named(cache, names_identity(names), wants, taken, &named, room_bytes, err);
+        *ret_n = list_ids(wants, n, ids, &n_ids);
+        if (load_named(cache, names, ids, n_ids, &arena, &terms->patience, &named, err) == 0)
+            return add_named(cache, names_identity(names), wants, *ret_n, &named, terms, err);
     }
-    arena_done(&arena);
-    *ret_n = taken;
-    return result;
+    if (err->code == ERR_LIMIT) /* names take all the room, if only for a while */
+        terms->room_bytes = 0;
+    return -1;
 }
 
 int treecache_add(struct treecache *cache, struct names *names, struct treecache_want *wants, size_t n,
                   struct treecache_terms *terms, struct error *err)
 {
     for (size_t at = 0, taken; at < n; at += taken) {
-        if (terms->check && terms->check(terms->context, err) < 0)
-            return -1;
-        if (add_some(cache, names, wants + at, n - at, &terms->room_bytes, &taken, err) < 0)
+        if (add_some(cache, names, wants + at, n - at, terms, &taken, err) < 0)
             return -1;
         if (!terms->room_bytes)
             return error_set(err, ERR_LIMIT, "the call trees take more memory than they may");
@@ -291,7 +313,8 @@ int treecache_add(struct treecache *cache, struct names *names, struct treecache
     return 0;
 }
 
-int treecache_hold(struct treecache *cache, struct treecache_tree *const *trees, size_t n, struct error *err)
+int treecache_hold(struct treecache *cache, struct treecache_tree *const *trees, size_t n,
+                   const struct patience *patience, struct error *err)
 {
     size_t n_new = 0;
     int result = 0;
@@ -299,7 +322,7 @@ int treecache_hold(struct treecache *cache, struct treecache_tree *const *trees,
     lock_rw_acquire_write(&cache->lock);
     for (size_t i = 0; !result && i < n; i++) {
         n_new += trees[i]->calls.new_paths.n;
-        result = calltree_index(&trees[i]->calls, err);
+        result = patience_check(patience, err) < 0 ? -1 : calltree_index(&trees[i]->calls, err);
     }
     lock_rw_release(&cache->lock);
     if (result < 0)

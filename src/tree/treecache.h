@@ -43,19 +43,17 @@ struct treecache_want {
 /* What those who add hold to. */
 struct treecache_terms {
     size_t room_bytes; /* what the cache grows by is taken off; once nothing is left, no more is added */
-    /* Asked now and then: -1 with an error ends it. NULL = nobody is asked. */
-    int (*check)(void *context, struct error *err);
-    void *context;
+    struct patience patience;
 };
 /* Reads the names of stacks from their dictionary and adds them. `wants` are sorted by id; trees may want the same. Errors:
- * ERR_LIMIT, with room_bytes 0; those of the check and of names_load, ERR_MEMORY, other ERR_LIMIT. */
+ * ERR_LIMIT, with room_bytes 0; those of `patience` and of names_load, ERR_MEMORY, other ERR_LIMIT. */
 MUST_CHECK int treecache_add(struct treecache *cache, struct names *names, struct treecache_want *wants, size_t n,
                              struct treecache_terms *terms, struct error *err);
 
-/* For a while nothing is added: trees and symbols can be read. The index of the trees given is up to date. Errors: ERR_MEMORY; then
- * nothing is held. */
+/* For a while nothing is added: trees and symbols can be read. The index of the trees given is up to date. Errors: ERR_MEMORY,
+ * those of `patience`; then nothing is held. */
 MUST_CHECK int treecache_hold(struct treecache *cache, struct treecache_tree *const *trees, size_t n,
-                              struct error *err);
+                              const struct patience *patience, struct error *err);
 void treecache_let_go(struct treecache *cache);
 /* While held. */
 const struct calltree *treecache_tree(const struct treecache_tree *tree);

@@ -60,8 +60,6 @@ struct assembly {
     uint64_t n_saturated;
 };
 
-#define MAX_ITEMS (UINT32_MAX - 1)
-
 /* --- weights --- */
 
 #define WHOLE_WEIGHT ((uint64_t)1 << 62) /* of two columns */
@@ -116,7 +114,7 @@ static int push(struct assembly *a, uint32_t item, struct error *err)
     struct waiting new = { weight_of(a, a->taken.items[item].totals), item };
     size_t at = a->heap.n;
 
-    if (!VEC_PUSH(&a->heap, MAX_ITEMS, err))
+    if (!TREEBUDGET_PUSH(a->order->budget, &a->heap, err))
         return -1;
     for (; at > 0 && is_before(new, a->heap.items[(at - 1) / 2]); at = (at - 1) / 2)
         a->heap.items[at] = a->heap.items[(at - 1) / 2];
@@ -152,7 +150,7 @@ static int note_weight(struct assembly *a, uint64_t weight, bool *ret_can, struc
     if (a->max_nodes == UINT32_MAX || !*ret_can)
         return 0;
     if (at < a->max_nodes) {
-        if (!VEC_PUSH(&a->best, MAX_ITEMS, err))
+        if (!TREEBUDGET_PUSH(a->order->budget, &a->best, err))
             return -1;
         for (; at > 0 && weight < a->best.items[(at - 1) / 2]; at = (at - 1) / 2)
             a->best.items[at] = a->best.items[(at - 1) / 2];
@@ -230,7 +228,7 @@ static int gather(struct assembly *a, const struct taken *node, struct error *er
             if (least ? weigh(a, tree->column, total) <= least && !has_twin(calls, sibling, child, end)
                       : !treeorder_has_values(tree, child, total))
                 continue;
-            slot = VEC_PUSH(&a->children, MAX_ITEMS, err);
+            slot = TREEBUDGET_PUSH(a->order->budget, &a->children, err);
             if (!slot)
                 return -1;
             *slot = (struct child){ calls->keys[child], { place.tree, child }, total };
@@ -245,7 +243,7 @@ static int gather(struct assembly *a, const struct taken *node, struct error *er
 static int add_places(struct assembly *a, size_t from, size_t until, struct error *err)
 {
     for (size_t i = from; i < until; i++) {
-        struct place *place = VEC_PUSH(&a->places, MAX_ITEMS, err);
+        struct place *place = TREEBUDGET_PUSH(a->order->budget, &a->places, err);
 
         if (!place)
             return -1;
@@ -286,7 +284,7 @@ static int add_child(struct assembly *a, uint32_t parent, size_t from, size_t un
         return -1;
     if (!can)
         return 0;
-    item = VEC_PUSH(&a->taken, MAX_ITEMS, err);
+    item = TREEBUDGET_PUSH(a->order->budget, &a->taken, err);
     if (!item)
         return -1;
     *item = new;
@@ -337,7 +335,7 @@ static void leave_others(struct assembly *a, uint32_t number, struct details *de
 /* Takes a node into the answer; its children wait. */
 static int take(struct assembly *a, uint32_t number, struct error *err)
 {
-    struct details *details = VEC_PUSH(&a->details, MAX_ITEMS, err);
+    struct details *details = TREEBUDGET_PUSH(a->order->budget, &a->details, err);
     struct taken *node = &a->taken.items[number];
     size_t from = 0;
 
@@ -371,7 +369,7 @@ static int gather_roots(struct assembly *a, struct error *err)
 {
     a->children.n = 0;
     for (uint32_t i = 0; i < a->order->n_trees; i++) {
-        struct child *child = VEC_PUSH(&a->children, MAX_ITEMS, err);
+        struct child *child = TREEBUDGET_PUSH(a->order->budget, &a->children, err);
 
         if (!child)
             return -1;
@@ -399,7 +397,7 @@ static int step_down(struct assembly *a, struct slice name, struct error *err)
 /* The node where the answer begins: the root, or where the path leads. */
 static int take_first(struct assembly *a, const struct treeflame_options *options, struct error *err)
 {
-    struct taken *first = VEC_PUSH(&a->taken, MAX_ITEMS, err);
+    struct taken *first = TREEBUDGET_PUSH(a->order->budget, &a->taken, err);
 
     if (!first || gather_roots(a, err) < 0)
         return -1;
@@ -479,12 +477,13 @@ struct walk {
 };
 
 struct walks {
+    struct treebudget *budget;
     VEC(struct walk) stack;
 };
 
 static int push_walk(struct walks *walks, uint32_t item, uint32_t parent, bool is_other, struct error *err)
 {
-    struct walk *slot = VEC_PUSH(&walks->stack, MAX_ITEMS, err);
+    struct walk *slot = TREEBUDGET_PUSH(walks->budget, &walks->stack, err);
 
     if (!slot)
         return -1;
@@ -504,7 +503,7 @@ static int push_children(struct assembly *a, struct walks *walks, uint32_t item,
     a->siblings.n = 0;
     for (uint32_t child = details->first_child; child;
          child = a->details.items[a->taken.items[child].details].next_sibling) {
-        uint32_t *slot = VEC_PUSH(&a->siblings, MAX_ITEMS, err);
+        uint32_t *slot = TREEBUDGET_PUSH(a->order->budget, &a->siblings, err);
 
         if (!slot)
             return -1;
@@ -550,13 +549,30 @@ static int place_node(struct assembly *a, struct walks *walks, struct flame *fla
     return push_children(a, walks, at.item, place, err);
 }
 
+/* Counts the names that were copied since the last time; asks whether the answer is still wanted. */
+static int count_names(struct assembly *a, size_t *counted_bytes, struct error *err)
+{
+    size_t bytes =
+        a->set->text.used_bytes + a->set->symbols.capacity * sizeof(struct symbol) + hash_set_bytes(&a->set->hashes);
+    size_t more_bytes = bytes - *counted_bytes;
+
+    *counted_bytes = bytes;
+    if (patience_check(&a->order->budget->patience, err) < 0)
+        return -1;
+    return treebudget_take(a->order->budget, more_bytes, err);
+}
+
 static int place_nodes(struct assembly *a, struct flame *flame, struct error *err)
 {
-    struct walks walks = { 0 };
+    size_t counted_bytes = 0;
+    struct walks walks = { .budget = a->order->budget };
     int result = push_walk(&walks, 0, 0, false, err);
 
-    for (uint32_t place = 0; !result && place < flame->n_nodes; place++)
-        result = place_node(a, &walks, flame, place, err);
+    for (uint32_t place = 0; !result && place < flame->n_nodes; place++) {
+        result = place % PATIENCE_STEPS ? 0 : count_names(a, &counted_bytes, err);
+        if (!result)
+            result = place_node(a, &walks, flame, place, err);
+    }
     VEC_DONE(&walks.stack);
     for (uint32_t i = flame->n_nodes; !result && i-- > 1;)
         flame->ends[flame->parents[i]] = MAX(flame->ends[flame->parents[i]], flame->ends[i]);
@@ -587,12 +603,18 @@ static bool knows_counts(const struct treeorder *order)
     return knows;
 }
 
+/* What a node takes in a flame tree, and besides of each column. */
+#define NODE_BYTES   (4 * sizeof(uint32_t) + sizeof(uint8_t))
+#define COLUMN_BYTES (2 * sizeof(int64_t) + 2 * sizeof(double))
+
 static int make_flame(struct assembly *a, struct flame **ret_flame, struct error *err)
 {
     const struct treeorder *order = a->order;
     AUTO(flame_freep) struct flame *flame = NULL;
     uint32_t n_nodes = (uint32_t)a->details.n + count_others(a);
 
+    if (treebudget_take(order->budget, n_nodes * (NODE_BYTES + order->n_columns * COLUMN_BYTES), err) < 0)
+        return -1;
     a->set = MEMORY_NEW(struct symbolset, err);
     if (!a->set)
         return -1;
@@ -621,6 +643,7 @@ static int assemble(const struct treeorder *order, const struct treeflame_option
                     struct error *err)
 {
     struct assembly a = { .order = order, .max_nodes = options->max_nodes ? options->max_nodes : UINT32_MAX };
+    size_t before_bytes = order->budget->bytes, working_bytes;
     int result;
 
     for (uint32_t i = 0; i < order->n_columns; i++)
@@ -628,10 +651,15 @@ static int assemble(const struct treeorder *order, const struct treeflame_option
             a.scales[i] = (double)WHOLE_WEIGHT / (double)flame_magnitude(order->columns[i].total);
     result = take_first(&a, options, err);
 
-    while (!result && a.heap.n && a.details.n < a.max_nodes)
-        result = take(&a, pop(&a), err);
+    while (!result && a.heap.n && a.details.n < a.max_nodes) {
+        result = patience_check_at(&order->budget->patience, a.details.n, err);
+        if (!result)
+            result = take(&a, pop(&a), err);
+    }
+    working_bytes = order->budget->bytes - before_bytes;
     if (!result)
         result = make_flame(&a, ret_flame, err);
+    order->budget->bytes -= working_bytes; /* the tree stays */
     VEC_DONE(&a.places);
     VEC_DONE(&a.taken);
     VEC_DONE(&a.details);

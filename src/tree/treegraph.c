@@ -6,8 +6,7 @@
 
 #include <stdlib.h>
 
-#define NONE      UINT32_MAX
-#define MAX_ITEMS ((size_t)1 << 30)
+#define NONE UINT32_MAX
 
 /* A function. */
 struct tally {
@@ -65,6 +64,8 @@ static int grow_sums(struct gathering *g, struct error *err)
 {
     uint32_t n = MAX(g->n_sums * 2, 256u);
 
+    if (treebudget_take(g->order->budget, (size_t)(n - g->n_sums) * g->order->n_columns * sizeof(struct sums), err) < 0)
+        return -1;
     for (uint32_t i = 0; i < g->order->n_columns; i++) {
         struct sums *bigger = memory_realloc(g->sums[i], n * sizeof(*bigger), err);
 
@@ -83,7 +84,7 @@ static int add_function(struct gathering *g, uint32_t symbol, struct error *err)
 
     if (g->functions.n == g->n_sums && grow_sums(g, err) < 0)
         return -1;
-    function = VEC_PUSH(&g->functions, MAX_ITEMS, err);
+    function = TREEBUDGET_PUSH(g->order->budget, &g->functions, err);
     if (!function)
         return -1;
     *function = (struct tally){ .symbol = symbol, .place = NONE };
@@ -98,6 +99,8 @@ static int start(struct gathering *g, struct arena *arena, struct error *err)
 {
     size_t n_symbols = treecache_symbols(g->order->cache)->symbols.n;
 
+    if (treebudget_take(g->order->budget, n_symbols * (sizeof(*g->marks) + sizeof(*g->functions_of)), err) < 0)
+        return -1;
     g->marks = arena_alloc_zero(arena, n_symbols, err);
     g->functions_of = g->marks ? arena_alloc_zero(arena, n_symbols * sizeof(*g->functions_of), err) : NULL;
     if (!g->functions_of || (g->options->pattern && pattern_scratch_new(&g->scratch, err) < 0))
@@ -127,10 +130,13 @@ static int find_call(struct gathering *g, uint32_t caller, uint32_t callee, uint
 {
     struct call *call;
 
-    if (VEC_RESERVE(&g->calls, 1, MAX_ITEMS, err) < 0 ||
+    if (TREEBUDGET_RESERVE(g->order->budget, &g->calls, err) < 0 ||
         map_add(&g->call_ids, (uint64_t)caller << 32 | callee, (uint32_t)g->calls.n, ret_call, err) < 0)
         return -1;
     if (*ret_call == g->calls.n) {
+        /* Its place in the map: half of the slots are free. */
+        if (treebudget_take(g->order->budget, 2 * sizeof(struct map_slot), err) < 0)
+            return -1;
         call = &g->calls.items[g->calls.n++];
         *call = (struct call){ .caller = caller, .callee = callee, .is_inlined = true };
     }
@@ -221,7 +227,7 @@ static int follow_tree(struct gathering *g, const struct treeorder_tree *tree, s
 static int count_functions(struct gathering *g, struct error *err)
 {
     for (uint32_t i = 0; i < g->order->n_trees; i++)
-        if (count_tree(g, &g->order->trees[i], err) < 0)
+        if (patience_check(&g->order->budget->patience, err) < 0 || count_tree(g, &g->order->trees[i], err) < 0)
             return -1;
     return 0;
 }
@@ -229,7 +235,7 @@ static int count_functions(struct gathering *g, struct error *err)
 static int count_calls(struct gathering *g, struct error *err)
 {
     for (uint32_t i = 0; i < g->order->n_trees; i++)
-        if (follow_tree(g, &g->order->trees[i], err) < 0)
+        if (patience_check(&g->order->budget->patience, err) < 0 || follow_tree(g, &g->order->trees[i], err) < 0)
             return -1;
     return 0;
 }
@@ -420,11 +426,20 @@ static void put_calls(const struct gathering *g, struct graph *graph)
     }
 }
 
+/* What a function and a call take in a graph, its name included, and besides a function of each column. */
+#define FUNCTION_BYTES (sizeof(struct symbol) + 128)
+#define CALL_BYTES     (sizeof(struct graph_call) + 2 * sizeof(uint32_t))
+#define COLUMN_BYTES   (2 * sizeof(int64_t) + 2 * sizeof(double))
+
 static int make_graph(struct gathering *g, struct flame *flame, const uint32_t *list, uint32_t n, uint32_t n_calls,
                       struct graph **ret_graph, struct error *err)
 {
     AUTO(graph_freep) struct graph *graph = NULL;
+    size_t bytes = n * (FUNCTION_BYTES + g->order->n_columns * COLUMN_BYTES) +
+                   n_calls * (CALL_BYTES + g->order->n_columns * sizeof(int64_t));
 
+    if (treebudget_take(g->order->budget, bytes, err) < 0)
+        return -1;
     if (graph_new_empty(flame, n, n_calls, &graph, err) < 0)
         return -1;
     for (uint32_t i = 0; i < n; i++)
@@ -453,8 +468,8 @@ static int make_top(struct gathering *g, struct flame *flame, struct arena *scra
     AUTO(top_freep) struct top *top = MEMORY_NEW(struct top, err);
     uint32_t *list, n, n_all, n_calls, n_functions;
 
-    if (!top || choose(g, scratch, &list, &n, &n_all, err) < 0 ||
-        (!g->options->is_plain && find_calls(g, list, n, err) < 0))
+    if (!top || treebudget_take(g->order->budget, 2 * g->functions.n * sizeof(*list), err) < 0 ||
+        choose(g, scratch, &list, &n, &n_all, err) < 0 || (!g->options->is_plain && find_calls(g, list, n, err) < 0))
         return -1;
     top->n_more = n_all - n;
     for (uint32_t i = n; i < n_all; i++)
@@ -477,6 +492,7 @@ int treegraph_new(const struct treeorder *order, const struct treegraph_options 
                   struct top **ret_top, struct error *err)
 {
     struct gathering *g = MEMORY_NEW(struct gathering, err);
+    size_t before_bytes = order->budget->bytes;
     struct arena scratch;
     int result;
 
@@ -499,5 +515,6 @@ int treegraph_new(const struct treeorder *order, const struct treegraph_options 
         memory_free(g->sums[i]);
     pattern_scratch_free(g->scratch);
     memory_free(g);
+    order->budget->bytes = before_bytes; /* the answer is made */
     return result;
 }

@@ -14,11 +14,16 @@ static int64_t value_of(const struct treesum_tree *from, uint32_t stack, struct 
     return from->levels ? levels_round(rounding, from->levels[stack]) : from->values[stack];
 }
 
-static int make_room(const struct treesum *sum, const struct treesum_tree *from, struct treeorder_tree *tree,
-                     struct arena *arena, struct error *err)
+static int make_room(struct treeorder *order, const struct treesum *sum, const struct treesum_tree *from,
+                     struct treeorder_tree *tree, struct error *err)
 {
     size_t n = (size_t)tree->calls->n_indexed + 1;
+    size_t bytes = sizeof(*tree->values) + (from->counts ? sizeof(*tree->counts) : 0) +
+                   (sum->has_negative ? sizeof(*tree->n_others) : 0);
+    struct arena *arena = &order->arena;
 
+    if (patience_check(&order->budget->patience, err) < 0 || treebudget_take(order->budget, n * bytes, err) < 0)
+        return -1;
     tree->values = ARENA_ARRAY(arena, uint64_t, n, err);
     if (!tree->values || (from->counts && !(tree->counts = ARENA_ARRAY(arena, double, n, err))) ||
         (sum->has_negative && !(tree->n_others = ARENA_ARRAY(arena, uint32_t, n, err))))
@@ -110,10 +115,13 @@ static int walk_tree(struct walk *walk, struct error *err)
 {
     const struct treeorder_tree *tree = walk->tree;
     const struct calltree *calls = tree->calls;
+    size_t n_steps = 0;
 
     for (uint32_t node = 1, next; node < calls->n_nodes && !walk->depends; node = next) {
         uint8_t marks;
 
+        if (patience_check_at(&walk->order->budget->patience, n_steps++, err) < 0)
+            return -1;
         next = calls->ends[node];
         if (!treeorder_has_values(tree, node, treeorder_total(tree, node)))
             continue;
@@ -143,6 +151,10 @@ static int filter_tree(struct treeorder *order, const struct treesum_tree *from,
 
     if (!walk)
         return -1;
+    if (treebudget_take(order->budget, tree->calls->n_indexed, err) < 0) {
+        memory_free(walk);
+        return -1;
+    }
     *walk = (struct walk){ .order = order, .tree = tree, .focus = focus, .ignore = ignore };
     walk->passes = memory_alloc_zero(MAX(tree->calls->n_indexed, 1u) * sizeof(bool), err);
     if (walk->passes)
@@ -150,6 +162,7 @@ static int filter_tree(struct treeorder *order, const struct treesum_tree *from,
     if (!result && !walk->depends)
         add_up(from, walk->passes, tree);
     *ret_depends |= walk->depends;
+    order->budget->bytes -= tree->calls->n_indexed;
     memory_free(walk->passes);
     memory_free(walk);
     return result;
@@ -170,6 +183,8 @@ static int filter_trees(struct treeorder *order, struct treesum *const *sums, ui
     if (pattern_scratch_new(&scratch, err) < 0)
         return -1;
     focus.scratch = ignore.scratch = scratch;
+    if (treebudget_take(order->budget, 2 * (symbols->symbols.n + places->strings.n), err) < 0)
+        return -1;
     if (functionmatch_start(&focus, &order->arena, err) < 0 || functionmatch_start(&ignore, &order->arena, err) < 0)
         return -1;
     for (uint32_t column = 0; column < n_sums; column++)
@@ -181,12 +196,10 @@ static int filter_trees(struct treeorder *order, struct treesum *const *sums, ui
 
 void treeorder_report(const struct treeorder *order, struct report *report)
 {
-    uint32_t n = (uint32_t)treecache_symbols(order->cache)->symbols.n;
-
     if (order->filter.focus && !order->has_focused)
-        report_add(report, "focus matches no frame", 1, "of %u functions", n);
+        report_add(report, "focus matches no frame", 1, "of this answer");
     if (order->filter.ignore && !order->has_ignored)
-        report_add(report, "ignore matches no frame", 1, "of %u functions", n);
+        report_add(report, "ignore matches no frame", 1, "of this answer");
 }
 
 /* --- all of it --- */
@@ -201,7 +214,7 @@ static int hold(struct treeorder *order, struct treesum *const *sums, uint32_t n
     for (uint32_t column = 0; column < n_sums; column++)
         for (size_t i = 0; i < sums[column]->trees.n; i++)
             trees[n++] = sums[column]->trees.items[i].tree;
-    order->is_held = treecache_hold(order->cache, trees, n, err) == 0;
+    order->is_held = treecache_hold(order->cache, trees, n, &order->budget->patience, err) == 0;
     memory_free(trees);
     return order->is_held ? 0 : -1;
 }
@@ -221,7 +234,7 @@ static int fill_column(struct treeorder *order, const struct treesum *sum, uint3
         *tree = (struct treeorder_tree){ .calls = treecache_tree(from->tree),
                                          .column = column,
                                          .divisor = from->columns.divisor };
-        if (make_room(sum, from, tree, &order->arena, err) < 0)
+        if (make_room(order, sum, from, tree, err) < 0)
             return -1;
         add_up(from, NULL, tree);
         into->whole = value_add(into->whole, treeorder_total(tree, 0), &order->n_saturated);
@@ -254,12 +267,14 @@ static int fill(struct treeorder *order, struct treesum *const *sums, bool *ret_
 }
 
 int treeorder_init(struct treeorder *order, struct treesum *const *sums, uint32_t n_sums,
-                   const struct treeorder_filter *filter, bool *ret_depends, struct error *err)
+                   const struct treeorder_filter *filter, struct treebudget *budget, bool *ret_depends,
+                   struct error *err)
 {
     bool depends = false;
 
     ASSERT(n_sums <= TREEORDER_MAX_COLUMNS);
-    *order = (struct treeorder){ .cache = sums[0]->options.cache, .n_columns = n_sums, .filter = *filter };
+    *order =
+        (struct treeorder){ .cache = sums[0]->options.cache, .budget = budget, .n_columns = n_sums, .filter = *filter };
     arena_init(&order->arena, 0);
     for (uint32_t column = 0; column < n_sums; column++)
         order->n_trees += (uint32_t)sums[column]->trees.n;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "tree/functionmatch.h"
+#include "tree/treebudget.h"
 #include "tree/treesum.h"
 
 #define TREEORDER_MAX_COLUMNS 2
@@ -38,6 +39,7 @@ struct treeorder_column {
 
 struct treeorder {
     struct treecache *cache;
+    struct treebudget *budget; /* of the answer that is made; borrowed */
     struct treeorder_tree *trees;
     uint32_t n_trees;
     struct treeorder_column columns[TREEORDER_MAX_COLUMNS];
@@ -51,11 +53,13 @@ struct treeorder {
 };
 
 /* Puts the sums in order, one for each column, all of one cache, which is held (treecache.h) until treeorder_done.
- * `*ret_depends` is true where names alone do not tell what passes the filter: then the order is of no use. Errors:
- * ERR_MEMORY, those of pattern_test; then nothing is held. Takes a zeroed order, too, to treeorder_done. Thread: one at a
+ * `*ret_depends` is true where names alone do not tell what passes the filter: then the order is of no use. Whoever makes
+ * something of the order goes by the same budget. Errors: those of the budget, ERR_MEMORY, those of pattern_test; then
+ * nothing is held. Takes a zeroed order, too, to treeorder_done. Thread: one at a
  * time. */
 MUST_CHECK int treeorder_init(struct treeorder *order, struct treesum *const *sums, uint32_t n_sums,
-                              const struct treeorder_filter *filter, bool *ret_depends, struct error *err);
+                              const struct treeorder_filter *filter, struct treebudget *budget, bool *ret_depends,
+                              struct error *err);
 void treeorder_done(struct treeorder *order);
 
 /* Tells which patterns matched nothing. */

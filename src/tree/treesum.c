@@ -2,6 +2,7 @@
 #include "tree/treesum.h"
 
 #include "base/memory.h"
+#include "tree/treebudget.h"
 #include "tree/treesum_internal.h"
 
 #include <stdlib.h>
@@ -49,21 +50,18 @@ struct treesum_facts treesum_facts(const struct treesum *sum)
     return sum->facts;
 }
 
-/* --- memory --- */
-
-static int refuse_more(const struct treesum *sum, struct error *err)
+size_t treesum_bytes(const struct treesum *sum)
 {
-    return error_set(err, ERR_LIMIT,
-                     "the sums of this query take more than the %zu MiB that a query may have: ask for less time or "
-                     "fewer services, or raise --query-memory",
-                     sum->options.limit_bytes >> 20);
+    return sum->bytes;
 }
+
+/* --- memory --- */
 
 /* Counts what is about to be taken. */
 static int take_bytes(struct treesum *sum, size_t bytes, struct error *err)
 {
     if (sum->options.max_bytes && sum->bytes + bytes > sum->options.max_bytes)
-        return refuse_more(sum, err);
+        return treebudget_refuse(sum->options.limit_bytes, err);
     sum->bytes += bytes;
     return 0;
 }
@@ -175,10 +173,10 @@ static int by_id(const void *x, const void *y)
 static int grow_trees(struct treesum *sum, struct treecache_want *wants, size_t n, struct error *err)
 {
     size_t max_bytes = sum->options.max_bytes ? sum->options.max_bytes : SIZE_MAX;
-    struct treecache_terms terms = { max_bytes - sum->bytes, sum->options.check, sum->options.check_context };
+    struct treecache_terms terms = { max_bytes - sum->bytes, sum->options.patience };
 
     if (treecache_add(sum->options.cache, sum->names, wants, n, &terms, err) < 0)
-        return terms.room_bytes ? -1 : refuse_more(sum, err);
+        return terms.room_bytes ? -1 : treebudget_refuse(sum->options.limit_bytes, err);
     sum->bytes = max_bytes - MIN(terms.room_bytes, max_bytes);
     return 0;
 }
@@ -192,6 +190,8 @@ static int settle(struct treesum *sum, struct error *err)
 
     if (!n)
         return 0;
+    if (take_bytes(sum, n * sizeof(*wants), err) < 0)
+        return -1;
     wants = memory_alloc(n * sizeof(*wants), err);
     if (!wants)
         return -1;
@@ -210,6 +210,7 @@ static int settle(struct treesum *sum, struct error *err)
     }
     sum->pending.n = 0;
     memory_free(wants);
+    sum->bytes -= MIN(n * sizeof(*wants), sum->bytes); /* what the cache gave back may be more */
     return result;
 }
 
@@ -225,9 +226,10 @@ int treesum_names(void *context, struct names *names, struct error *err)
 static int add_pending(struct treesum *sum, const struct treesum_tree *tree, uint32_t id, int64_t value, double count,
                        double level, struct error *err)
 {
+    size_t capacity = sum->pending.capacity;
     struct treesum_pending *pending = VEC_PUSH(&sum->pending, UINT32_MAX, err);
 
-    if (!pending)
+    if (!pending || take_bytes(sum, (sum->pending.capacity - capacity) * sizeof(*pending), err) < 0)
         return -1;
     *pending = (struct treesum_pending){ id, (uint32_t)(tree - sum->trees.items), value, count, level };
     return 0;
@@ -275,6 +277,14 @@ static int find_stacks(struct treesum *sum, struct treesum_tree *tree, const str
     return grow_tree(sum, tree, n_known, err);
 }
 
+/* How many values may wait: few where there is little memory. */
+static size_t max_pending(const struct treesum *sum)
+{
+    size_t fit = sum->options.max_bytes / 8 / sizeof(struct treesum_pending);
+
+    return sum->options.max_bytes ? MIN(fit, (size_t)MAX_PENDING) : MAX_PENDING;
+}
+
 int treesum_add(void *context, const struct store_sums *sums, struct error *err)
 {
     struct treesum *sum = context;
@@ -291,7 +301,7 @@ int treesum_add(void *context, const struct store_sums *sums, struct error *err)
     sum->facts.n_rows += sums->n_rows;
     sum->facts.duration_ns += sums->duration_ns;
     sum->facts.has_counts &= tree->columns.count != QUERYCOLUMNS_NONE;
-    return sum->pending.n < MAX_PENDING ? 0 : settle(sum, err);
+    return sum->pending.n < max_pending(sum) ? 0 : settle(sum, err);
 }
 
 int treesum_correct(struct treesum *sum, const struct store_sums *sums, double weight, struct error *err)
@@ -315,7 +325,7 @@ int treesum_correct(struct treesum *sum, const struct store_sums *sums, double w
         else if (add_pending(sum, tree, sums->stacks[i], 0, 0, level, err) < 0)
             return -1;
     }
-    return sum->pending.n < MAX_PENDING ? 0 : settle(sum, err);
+    return sum->pending.n < max_pending(sum) ? 0 : settle(sum, err);
 }
 
 int treesum_join(struct treesum *sum, const struct treesum *other, struct error *err)

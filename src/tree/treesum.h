@@ -18,9 +18,7 @@ struct treesum_options {
     /* Levels are averaged by weights that depend on the group and time of rows (levels.h); NULL = values are added up. */
     double (*weight)(void *context, const struct seriesinfo *series, int64_t start_ns);
     void *weight_context;
-    /* Asked while names are read, which may take long: -1 with an error ends it. NULL = nobody is asked. */
-    int (*check)(void *context, struct error *err);
-    void *check_context;
+    struct patience patience; /* asked while names are read, which may take long */
 };
 
 /* Errors: ERR_MEMORY. Borrows the options' texts. Thread: one at a time. */
@@ -45,3 +43,5 @@ struct treesum_facts {
     bool has_counts; /* raw samples are known throughout */
 };
 struct treesum_facts treesum_facts(const struct treesum *sum);
+/* The memory that counts against max_bytes. */
+size_t treesum_bytes(const struct treesum *sum);

@@ -309,9 +309,9 @@ t "damaged samples are dropped with a warning, the rest is kept"
 pprof_of damaged
 run hearth convert damaged.pb rest.folded
 status_is 0
-err_has "hearth: warning: damaged.pb: sample refers to a missing location; dropped (1; first: sample 1, location 99)"
-err_has "sample has another number of values than there are sample types; dropped (1; first: sample 2, 1 values for 2 types)"
-err_has "label refers to a missing string; label dropped (1; first: sample 3, string 5000"
+err_has "hearth: warning: damaged.pb: sample refers to a missing location; dropped (sample 1, location 99)"
+err_has "sample has another number of values than there are sample types; dropped (sample 2, 1 values for 2 types)"
+err_has "label refers to a missing string; label dropped (sample 3, string 5000"
 same "$(cat rest.folded)" "main;also good 10000000
 main;good 40000000
 main;unnamed 20000000"

@@ -28,7 +28,7 @@ shows inspect-checkout.json hearth inspect --json "$example"
 t "damage is counted, in text on standard error and in JSON"
 run hearth inspect damaged.pb
 status_is 0
-err_has "sample refers to a missing location; dropped (1; first: sample 1, location 99)"
+err_has "sample refers to a missing location; dropped (sample 1, location 99)"
 out_has "samples   3 in 3 stacks"
 run hearth inspect --json damaged.pb
 status_is 0

@@ -104,7 +104,7 @@ refuses 2 "--until: time 'soon'" hearth explain --data-dir data shop --until soo
 refuses 2 "the range is empty: it begins at 2026-09-22" hearth query --data-dir data shop --from 2026-09-22 --until 2026-09-21
 refuses 2 "'hearth query' needs QUERY" hearth query --data-dir data
 refuses 1 "there is no store in 'nowhere'" hearth query --data-dir nowhere shop
-refuses 2 "--tenant: 'a b' is no name of a tenant" hearth query --data-dir data --tenant 'a b' shop
+refuses 2 "--tenant: the tenant's name 'a b' has a character that is not allowed" hearth query --data-dir data --tenant 'a b' shop
 
 # --- formats ---
 
@@ -366,6 +366,22 @@ same "$(total late)" 10000
 exec 3>&-
 wait "$writer"
 
+# --- types in braces ---
+
+t "a type in braces, as Pyroscope's pages write it, names the type"
+ask query --format json "{__profile_type__=\"$cpu\", service_name=\"shop\"}"
+status_is 0
+err_empty
+same "$(json 'd["total"], d["query"]')" "(2400000000, '$cpu{service_name=\"shop\"}')"
+ask query --format json 'shop{__type__="samples"}'
+same "$(json 'd["query"]')" 'process_cpu:samples:count:cpu:nanoseconds{service_name="shop"}'
+ask query 'shop{__profile_type__=~"process_cpu:.*"}'
+status_is 2
+err_has "leave 2 of them, and an answer is of one: cpu, samples"
+run hearth series --data-dir data "{__profile_type__=\"$cpu\"}"
+out_has 'service_name="shop"'
+out_lacks 'service_name="cache"'
+
 # --- explain ---
 
 t "explain says what a query means and what was read"
@@ -377,7 +393,8 @@ out_has "values  added up over time and instances"
 out_has "range   2026-09-21T14:00:00Z to 2026-09-21T15:00:00Z (1h)"
 out_has "answer  6 profiles of 1min, a tree of 9 nodes"
 out_has "1 thread"
-out_has " of roll-ups, sums and windows"
+out_has "B, as they are kept"
+out_has "plan    to be read at most, by day"
 ask explain "shop{version=9}" --type cpu
 out_has "answer  0 profiles, a tree of 1 node"
 ask explain shop --json
@@ -385,6 +402,23 @@ same "$(json 'd["query"], d["profile_type"], d["level"], d["profiles"], d["nodes
     "('$cpu{service_name=\"shop\"}', '$cpu', False, 6, 9, 60000000000, 1)"
 same "$(json 'sorted(d["read"])')" "['bytes', 'hour_rollups', 'rows', 'series_sums', 'slot_rollups', 'span_index_values', 'windows']"
 same "$(json 'd["read"]["hour_rollups"] + d["read"]["series_sums"] + d["read"]["rows"] > 0, d["read_ns"] > 0')" "(True, True)"
+same "$(json 'd["plan"][0]["day"], d["plan"][0]["series"], d["plan"][0]["groups"], d["read"]["bytes"] > 0')" \
+    "('2026-09-21', 6, 1, True)"
+t "explain --dry-run plans and answers nothing: a whole hour, and one with ragged edges"
+ask explain shop --type cpu --dry-run
+status_is 0
+err_empty
+out_has "2026-09-21"
+out_lacks "answer"
+out_lacks "read  "
+ask explain shop --type cpu --dry-run --json
+same "$(json '"read" in d, "profiles" in d, d["plan_ns"] > 0, len(d["plan"])')" "(False, False, True, 1)"
+run hearth explain --data-dir data shop --type cpu --from 2026-09-21T14:01:00Z --until 2026-09-21T14:59:00Z --dry-run
+out_has "14:01:00 to 14:59:00"
+run hearth explain --data-dir data shop --type cpu --from 2026-09-21T14:00:00Z --until 2026-09-21T15:00:00Z --tagfocus route=/cart --dry-run
+out_has "14:00:00 to 15:00:00"
+run hearth explain --data-dir data shop --type cpu --from 2025-09-21T14:00:00Z --until 2025-09-21T15:00:00Z --dry-run
+out_has "plan    there is no day to read"
 ask explain cache.inuse_space
 out_has "values  averaged over time, added up over instances (a level)"
 ask explain cache.inuse_space --pyroscope-sums
@@ -396,6 +430,30 @@ out_has "although it is a level (--pyroscope-sums)"
 compare() { run hearth diff --data-dir data --until 2026-09-21T15:00:00Z "$@"; }
 # tables FILE: the rows behind the lines about both sides.
 tables() { sed 1,3d "$1"; }
+
+t "diff says how times of queries are given, and what it chose once"
+compare --baseline shop --comparison shop --from now-2h
+status_is 2
+err_has "times of queries are --time-range, --until, --baseline-from"
+compare --baseline shop --comparison shop --from pprof
+status_is 2
+err_has "--from is the format of files; of queries, --time-range"
+compare --baseline 'shop{version=1}' --comparison 'shop{version=2}'
+status_is 0
+same "$(printf '%s\n' "$errout" | grep -c 'CPU, since the query names none')" 1
+
+t "a filter that matches nothing is told in plain words"
+ask query shop --type cpu --focus nosuchfunction
+err_has "focus matches no frame (of this answer)"
+ask query shop --type cpu --hide nosuchfunction
+err_has "hide matches no frame (in "
+
+t "ids are no labels to group by"
+for id in span_id trace.id profile_id; do
+    ask timeseries shop --type cpu --by "$id"
+    status_is 1
+    err_has "is an id and no label to group by"
+done
 
 t "diff of two queries is that of the two files"
 for options in "" "--cum -n 2" "--significant" "--threshold 10%" "--scale totals" "--focus parse" "--scale durations"; do

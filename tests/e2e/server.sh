@@ -64,7 +64,7 @@ out_empty
 t "a port in use is named"
 run hearth server --data-dir other --listen "$address" --listen-otlp-grpc off --listen-otlp-http off
 [ "$status" != 0 ] || fail "it started"
-err_has "cannot listen on $address: another program uses it; choose another port, or 0 for a free one"
+err_has "cannot listen on $address: another program uses it; choose another port, 0 for a free one, or off"
 out_empty
 
 t "SIGTERM stops it, and what it kept is there"
@@ -122,7 +122,7 @@ start_server tenants --multi-tenant
 post '/ingest?name=api&format=groups' profile.folded && answers 401 'no org id'
 post '/ingest?name=api&format=groups' profile.folded -H 'X-Scope-OrgID: red' && answers 200 ""
 post '/ingest?name=web&format=groups' profile.folded -H 'X-Scope-OrgID: blue' && answers 200 ""
-post '/ingest?name=web&format=groups' profile.folded -H 'X-Scope-OrgID: ../x' && answers 400 "'../x' is no name of a tenant"
+post '/ingest?name=web&format=groups' profile.folded -H 'X-Scope-OrgID: ../x' && answers 400 "the tenant's name '../x'"
 ask /ready && answers 200 ready
 stop_server
 run hearth label-values service_name --data-dir tenants --tenant red

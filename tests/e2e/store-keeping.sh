@@ -61,7 +61,7 @@ run hearth keep --data-dir kept 'service.name=web' --from 2026-10-01 --until 202
 status_is 0
 run hearth keep --data-dir kept --json
 same "$(json '[[k["name"], k["selector"], k["tenant"], k["until_ns"]] for k in d["kept"]]')" \
-    "[['v1', '{service_name=\"web\"}', 'default', 1790985600000000000]]"
+    "[['v1', '{service_name=\"web\"}', 'anonymous', 1790985600000000000]]"
 run hearth keep --data-dir kept --tenant other
 same "$out" "no range is kept beyond the retention"
 run hearth keep --data-dir kept --remove v1

@@ -38,10 +38,10 @@ t "the store is ./hearth-data unless told otherwise, by flag, variable or file"
 quietly mkdir elsewhere
 (cd elsewhere && hearth import "$example" >/dev/null) || fail "import without --data-dir"
 is_there elsewhere/hearth-data/FORMAT
-run env HEARTH_DATA_DIR=elsewhere/hearth-data "$hearth" types
+run env HEARTH_DATA_DIR=elsewhere/hearth-data "$hearth" types --brief
 same "$out" "samples:samples:count::"
 printf 'data-dir: elsewhere/hearth-data\n' >hearth.yaml
-run hearth types --config hearth.yaml
+run hearth types --brief --config hearth.yaml
 same "$out" "samples:samples:count::"
 
 t "any format that convert reads"
@@ -50,7 +50,7 @@ quietly hearth convert cpu.pb cpu.otlp
 quietly hearth convert cpu.pb cpu.otlp.json.zst
 import formats cpu.pb cpu.pb.gz cpu.otlp cpu.otlp.json.zst heap.pb "$data/service.otlp.json" "$data/recursion.folded"
 same "$out" "8 profiles written from 7 files: 31 samples, split by labels into 18 series"
-run hearth types --data-dir formats
+run hearth types --brief --data-dir formats
 same "$out" "memory:alloc_objects:count:space:bytes
 memory:alloc_space:bytes:space:bytes
 memory:inuse_objects:count:space:bytes
@@ -194,7 +194,7 @@ out_has memory:inuse_space:bytes:space:bytes
 t "damage in a file is told, and what is good of it is kept"
 run hearth import --data-dir mended damaged.pb
 status_is 0
-err_has "warning: damaged.pb: sample refers to a missing location; dropped (1"
+err_has "warning: damaged.pb: sample refers to a missing location; dropped (sample 1"
 out_has "1 profile written from 1 file: 3 samples"
 
 t "a profile without samples is a profile"
@@ -226,8 +226,8 @@ same "$out" two
 run hearth series --data-dir shared
 status_is 0
 out_empty
-refuses 2 "--tenant: 'a/b' is no name of a tenant" hearth import --data-dir shared --tenant a/b cpu.pb
-refuses 2 "--tenant: 'a b' is no name of a tenant" hearth labels --data-dir shared --tenant 'a b'
+refuses 2 "--tenant: the tenant's name 'a/b' has a character that is not allowed" hearth import --data-dir shared --tenant a/b cpu.pb
+refuses 2 "--tenant: the tenant's name 'a b' has a character that is not allowed" hearth labels --data-dir shared --tenant 'a b'
 
 # --- looking ---
 
@@ -286,19 +286,49 @@ us-1"
 run hearth label-values nosuch --data-dir look
 status_is 0
 out_empty
-run hearth types --data-dir look service_name=api
+run hearth types --brief --data-dir look service_name=api
 same "$out" "process_cpu:cpu:nanoseconds:cpu:nanoseconds
 process_cpu:samples:count:cpu:nanoseconds"
+run hearth types --data-dir look service_name=api
+same "$out" "SERIES  FIRST                 LAST                  TYPE
+     6  2026-09-21T14:13:20Z  2026-09-21T14:13:20Z  process_cpu:cpu:nanoseconds:cpu:nanoseconds
+     6  2026-09-21T14:13:20Z  2026-09-21T14:13:20Z  process_cpu:samples:count:cpu:nanoseconds"
+run hearth types --data-dir look --from 2026-09-21T14:13:21Z --until 2026-09-21T15:00:00Z
+status_is 0
+out_empty
+run hearth label-values zone --data-dir look --counts
+same "$out" "SERIES  VALUE
+     6  eu-1
+     3  us-1"
+run hearth label-values nosuch --data-dir look --counts
+out_empty
+
+t "cardinality: which labels make how many series"
+run hearth cardinality --data-dir look service_name=api
+status_is 0
+out_has "6 series, "
+out_has "     2       6  zone          eu-1 (3), us-1 (3)"
+run hearth cardinality --data-dir look --label zone --top 1
+out_has "zone   eu-1 (6), ..."
+out_lacks route
+run hearth cardinality --data-dir look --label zone --json
+same "$(json 'd["labels"][0]["values"], d["labels"][0]["top"][0], len(d["types"]) > 1')" \
+    "(2, {'value': 'eu-1', 'series': 6, 'of_samples': False}, True)"
+run hearth cardinality --data-dir look --exact --from 2026-09-21T14:13:21Z --until 2026-09-21T15:00:00Z
+out_has "0 series, "
+refuses 1 "--timeout 1ns: the query took longer" hearth cardinality --data-dir look --timeout 1ns
 refuses 2 "'hearth label-values' needs NAME" hearth label-values --data-dir look
 
 t "JSON of each"
 run hearth labels --data-dir look --json
 same "$(json 'd["labels"]')" "['__name__', 'bytes', 'route', 'service_name', 'zone']"
 run hearth label-values zone --data-dir look --json
-same "$(json 'd["values"]')" "['eu-1', 'us-1']"
+same "$(json '[(v["value"], v["series"], v["of_samples"]) for v in d["values"]]')" "[('eu-1', 6, False), ('us-1', 3, False)]"
 run hearth types --data-dir look --json service_name=api
-same "$(json 'd["types"]')" \
-    "['process_cpu:cpu:nanoseconds:cpu:nanoseconds', 'process_cpu:samples:count:cpu:nanoseconds']"
+same "$(json '[(v["type"], v["series"], v["first_ns"] == v["last_ns"] == 1790000000 * 10**9) for v in d["types"]]')" \
+    "[('process_cpu:cpu:nanoseconds:cpu:nanoseconds', 6, True), ('process_cpu:samples:count:cpu:nanoseconds', 6, True)]"
+run hearth types --data-dir look --json --brief service_name=api
+same "$(json 'sorted(d["types"][0])')" "['series', 'type']"
 run hearth series --data-dir look --json zone=us-1,route=/pay
 same "$(json 'd["series"]')" "[{'labels': {'__name__': 'process_cpu', 'route': '/pay', 'service_name': 'api', 'zone': 'us-1'}, 'types': ['process_cpu:samples:count:cpu:nanoseconds', 'process_cpu:cpu:nanoseconds:cpu:nanoseconds']}]"
 

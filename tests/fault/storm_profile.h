@@ -11,6 +11,7 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "store/store.h"
 
 #define STORM_MAX_THREADS    16u
 #define STORM_MAX_PROFILES   8u /* of one write */
@@ -18,7 +19,7 @@
 #define STORM_SHARDS         8u
 #define STORM_MAX_LATE_NS    ((int64_t)4 * 3600 * CLOCK_NS_PER_SECOND)
 #define STORM_BASE_NS        (INT64_C(1794266400) * 1000000000) /* 2026-11-09T23:20:00Z: midnight is near */
-#define STORM_TENANT         "default"
+#define STORM_TENANT         STORE_TENANT_DEFAULT
 #define STORM_TENANT_OTHER   "other" /* of odd threads */
 #define STORM_SERVICE_LABEL  "service_name"
 #define STORM_SHARD_LABEL    "shard"

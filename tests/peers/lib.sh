@@ -46,3 +46,64 @@ equal() {
 }
 # some FILE: what is to be tested must be there.
 some() { [ -e "$1" ] || fail "there is no such file: $1"; }
+
+# --- senders: programs that send to a server of ours ---
+senders=$root/build/senders
+
+# build_go_senders: the commands of tests/peers/senders/go in $senders; prints why not.
+build_go_senders() {
+    mkdir -p "$senders"
+    go=$(find_go "$root" 2>"$work/go.err") || { cat "$work/go.err" && return 1; }
+    (cd "$here/senders/go" && local_go "$go" build -o "$senders/" ./cmd/...) >"$work/go.log" 2>&1 ||
+        { tail -n 3 "$work/go.log" && return 1; }
+}
+
+# started PID: from now on it ends when the script does; end PID: ends it now, and its exit status is that of the call.
+processes=
+started() {
+    processes="$processes $1 "
+    # shellcheck disable=SC2086
+    trap 'kill $processes 2>/dev/null; rm -rf "$work"' EXIT
+}
+end() {
+    processes=$(echo "$processes" | sed "s/ $1 //")
+    kill "$1" 2>/dev/null
+    wait "$1" 2>/dev/null
+}
+
+# start_server: as $server, at $url, with the settings in $work/server.yaml if that is there; on free ports of the
+# loopback, and on the same ones when it is started again.
+start_server() {
+    [ -e "$work/server.yaml" ] || printf 'access-log: false\n' >"$work/server.yaml"
+    set -- "$(port listen)" "$(port listen-otlp-grpc)" "$(port listen-otlp-http)"
+    rm -f "$work/ports"
+    "$hearth" server --config "$work/server.yaml" --data-dir "$work/store" --listen "$1" --listen-otlp-grpc "$2" \
+        --listen-otlp-http "$3" --ports-file "$work/ports" >"$work/server.out" 2>>"$work/server.err" &
+    server=$!
+    started $server
+    while [ ! -s "$work/ports" ] && kill -0 $server 2>/dev/null; do sleep 0.1; done
+    [ -s "$work/ports" ] || fail "the server does not start:" "$(tail -n 5 "$work/server.err")"
+    url=http://$(port listen)
+}
+# port NAME: HOST:PORT of that listener; any port while there is no server.
+port() {
+    [ -s "$work/ports" ] || { echo 127.0.0.1:0 && return; }
+    python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' "$work/ports" "$1"
+}
+
+# top SELECTOR: what hearth says of it, into $out.
+top() { run hearth query --data-dir "$work/store" "$1" --format top -n 40; }
+# total_of SELECTOR: the sum of all its samples.
+total_of() {
+    run hearth query --data-dir "$work/store" "$1" --format json
+    json 'd["total"]'
+}
+# between VALUE LOW HIGH
+between() { python3 -c 'import sys; v, l, h = map(float, sys.argv[1:]); sys.exit(not l <= v <= h)' "$1" "$2" "$3" ||
+    fail "$1 is not between $2 and $3"; }
+# all_accounted: nothing that came was lost, and nothing dropped.
+all_accounted() {
+    run curl -s "$url/api/v1/status"
+    same "$(json 'all(s["seen"] == s["stored"] + sum(s["dropped"].values()) and s["stored"] > 0 for s in d["sources"])')" True
+    same "$(json 'sum(sum(s["dropped"].values()) for s in d["sources"])')" 0
+}

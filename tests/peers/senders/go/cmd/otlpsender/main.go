@@ -2,12 +2,13 @@
 
 // Sends profiles as the OpenTelemetry Collector's exporters do, with the collector's own encoder:
 //
-//	otlpsender grpc HOST:PORT COUNT
-//	otlpsender http URL COUNT
-//	otlpsender json URL COUNT
+//	otlpsender grpc HOST:PORT COUNT [SERVICE]
+//	otlpsender http URL COUNT [SERVICE]
+//	otlpsender json URL COUNT [SERVICE]
 //
-// Request i has ten profiles of one sample each (as an eBPF profiler sends them) for service "otlp-KIND". What the server
-// answers is printed: "ok N" with the number of requests, or the error.
+// Each request has ten profiles of one sample of 10 ms each (as an eBPF profiler sends them) for the service, "otlp-KIND"
+// unless named. Instead of HOST:PORT, gRPC also takes unix:PATH. What the server answers is printed: "ok N" with the
+// number of requests, or the error.
 package main
 
 import (
@@ -40,7 +41,7 @@ func text(dictionary pprofile.ProfilesDictionary, s string) int32 {
 	return int32(table.Len() - 1)
 }
 
-func request(kind string, now time.Time) pprofileotlp.ExportRequest {
+func request(service string, now time.Time) pprofileotlp.ExportRequest {
 	profiles := pprofile.NewProfiles()
 	dictionary := profiles.Dictionary()
 	dictionary.StringTable().Append("")
@@ -62,7 +63,7 @@ func request(kind string, now time.Time) pprofileotlp.ExportRequest {
 	link.SetSpanID(pcommon.SpanID{1, 2, 3, 4, 5, 6, 7, 8})
 
 	resource := profiles.ResourceProfiles().AppendEmpty()
-	resource.Resource().Attributes().PutStr("service.name", "otlp-"+kind)
+	resource.Resource().Attributes().PutStr("service.name", service)
 	resource.Resource().Attributes().PutStr("deployment.environment.name", "test")
 	scope := resource.ScopeProfiles().AppendEmpty()
 	scope.Scope().SetName("otlpsender")
@@ -83,7 +84,7 @@ func request(kind string, now time.Time) pprofileotlp.ExportRequest {
 	return pprofileotlp.NewExportRequestFromProfiles(profiles)
 }
 
-func byGRPC(to string, count int) error {
+func byGRPC(to string, count int, service string) error {
 	connection, err := grpc.NewClient(to, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func byGRPC(to string, count int) error {
 	defer connection.Close()
 	client := pprofileotlp.NewGRPCClient(connection)
 	for i := 0; i < count; i++ {
-		response, err := client.Export(context.Background(), request("grpc", time.Now()), grpc.UseCompressor(grpcgzip.Name))
+		response, err := client.Export(context.Background(), request(service, time.Now()), grpc.UseCompressor(grpcgzip.Name))
 		if err != nil {
 			return err
 		}
@@ -102,16 +103,16 @@ func byGRPC(to string, count int) error {
 	return nil
 }
 
-func byHTTP(url, kind string, count int) error {
+func byHTTP(url, kind string, count int, service string) error {
 	for i := 0; i < count; i++ {
 		var body []byte
 		var err error
 		contentType := "application/x-protobuf"
 		if kind == "json" {
 			contentType = "application/json"
-			body, err = request(kind, time.Now()).MarshalJSON()
+			body, err = request(service, time.Now()).MarshalJSON()
 		} else {
-			body, err = request(kind, time.Now()).MarshalProto()
+			body, err = request(service, time.Now()).MarshalProto()
 		}
 		if err != nil {
 			return err
@@ -148,10 +149,14 @@ func byHTTP(url, kind string, count int) error {
 func main() {
 	count, err := strconv.Atoi(os.Args[3])
 	if err == nil {
+		service := "otlp-" + os.Args[1]
+		if len(os.Args) > 4 {
+			service = os.Args[4]
+		}
 		if os.Args[1] == "grpc" {
-			err = byGRPC(os.Args[2], count)
+			err = byGRPC(os.Args[2], count, service)
 		} else {
-			err = byHTTP(os.Args[2], os.Args[1], count)
+			err = byHTTP(os.Args[2], os.Args[1], count, service)
 		}
 	}
 	if err != nil {
