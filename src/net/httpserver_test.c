@@ -387,7 +387,7 @@ TEST(httpserver_says_which_address_cannot_be_had)
 
     CHECK_ERROR(httpserver_start(&options, &other, &err), &err, ERR_IO);
     CHECK_HAS(err.text, address_format(&taken[1]).text);
-    CHECK_HAS(err.text, "choose another port, or 0 for a free one");
+    CHECK_HAS(err.text, "choose another port, 0 for a free one, or off");
     options = (struct httpserver_options){ .listen = &nowhere, .n_listen = 1 };
     CHECK_ERROR(httpserver_start(&options, &other, &err), &err, ERR_IO);
     CHECK_HAS(err.text, "cannot listen on 192.0.2.1:1: ");
