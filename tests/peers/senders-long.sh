@@ -74,28 +74,30 @@ why=$(build_rust_sender rust-0.5) || { has_old_rust=0 && skip "rust-0.5: $why"; 
 why=$(build_go_senders && build_collector) || { has_collector=0 && skip "collector: $why"; }
 why=$(build_profiler) || { has_profiler=0 && skip "eBPF profiler: $why"; }
 
+# rust_sends FOLDER PROGRAM: in the background, as $!.
+rust_sends() { "$senders/$1/target/debug/$2" "$url" $seconds >"$work/$1.cpu" 2>"$work/$1.log" & }
+# has_rust_cpu FOLDER SERVICE LABELS FUNCTION: with the tags of the program and of its scope, and its CPU time.
+has_rust_cpu() {
+    top "process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name=\"$2\", $3}"
+    status_is 0
+    out_has "$4"
+    nanoseconds=$(cat "$work/$1.cpu")
+    # The crates' timer misses some where many processes share a CPU.
+    between "$(total_of "$2.cpu")" $((nanoseconds / 4)) $((nanoseconds * 5 / 4))
+    same "$(cat "$work/$1.log")" ""
+}
 pids=
-[ $has_rust = 0 ] || { "$senders/rust/target/debug/rustsender" "$url" $seconds >"$work/rust.log" 2>&1 & pids="$pids $!"; }
-[ $has_old_rust = 0 ] ||
-    { "$senders/rust-0.5/target/debug/oldrustsender" "$url" $seconds >"$work/rust-0.5.log" 2>&1 & pids="$pids $!"; }
+[ $has_rust = 0 ] || { rust_sends rust rustsender && pids="$pids $!"; }
+[ $has_old_rust = 0 ] || { rust_sends rust-0.5 oldrustsender && pids="$pids $!"; }
 for pid in $pids; do wait "$pid"; done
 
 if [ $has_rust = 1 ]; then
     t "the Rust crate: CPU with its tags"
-    top 'process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name="rust-sender", handler="/ship", region="eu-5"}'
-    status_is 0
-    out_has hot_rust
-    between "$(total_of rust-sender.cpu)" 1e8 3e10
-    same "$(cat "$work/rust.log")" ""
+    has_rust_cpu rust rust-sender 'handler="/ship", region="eu-5"' hot_rust
 fi
-
 if [ $has_old_rust = 1 ]; then
     t "the Rust crate before 2.0: CPU with its tags"
-    top 'process_cpu:cpu:nanoseconds:cpu:nanoseconds{service_name="old-rust-sender", handler="/pack", region="eu-6"}'
-    status_is 0
-    out_has hot_old_rust
-    between "$(total_of old-rust-sender.cpu)" 1e8 3e10
-    same "$(cat "$work/rust-0.5.log")" ""
+    has_rust_cpu rust-0.5 old-rust-sender 'handler="/pack", region="eu-6"' hot_old_rust
 fi
 
 # --- the collector: one receiver, on a socket of its own, for each way to send on ---
@@ -126,8 +128,10 @@ if [ $has_collector = 1 ]; then
     collector=$!
     started $collector
     while ! grep -q 'Everything is ready' "$work/collector.log" && kill -0 $collector; do sleep 0.2; done
-    kill -0 $collector || fail "$(tail -n 5 "$work/collector.log")"
+    kill -0 $collector || { has_collector=0 && fail "$(tail -n 5 "$work/collector.log")"; }
+fi
 
+if [ $has_collector = 1 ]; then
     for way in $ways; do
         t "the collector sends on by $way"
         run "$senders/otlpsender" grpc "unix:$work/$way.socket" 5 "collector-$way"
@@ -164,7 +168,7 @@ if [ $has_collector = 1 ]; then
     out_has 'Will retry'
     out_lacks 'Dropping data'
 
-    end $collector
+    end "$collector"
 fi
 
 # --- the eBPF profiler: names of native functions are not its business, addresses and build ids are ---
@@ -177,7 +181,7 @@ print(start <= int(sys.argv[1], 16) <= start + size)' "$1"; }
 
 if [ $has_profiler = 1 ]; then
     t "the eBPF profiler finds a busy process"
-    gcc -O1 -Wl,--build-id -o "$work/hearth-burner" "$data/burn.c" || fail "the burner cannot be built"
+    gcc -O1 -Wl,--build-id -o "$work/hearth-burner" "$data/burn.c" || fail "burn.c does not compile"
     "$work/hearth-burner" 600 >/dev/null 2>&1 &
     burner=$!
     started $burner
