@@ -230,6 +230,32 @@ TEST(tenants_are_told_apart_only_if_asked_for)
     buffer_done(&out);
 }
 
+TEST(the_clock_may_jump_either_way)
+{
+    static const int64_t jumps_ns[] = { 3 * 86400, -2 * 86400, 3600, -7200, 0 };
+    struct server *server = start_with((struct server_options){ 0 });
+    int64_t begun_ns = clock_now_ns();
+    struct buffer out;
+    char line[256];
+
+    buffer_init(&out, 0);
+    for (size_t i = 0; i < ARRAY_LEN(jumps_ns); i++) {
+        clock_fake_set(begun_ns + jumps_ns[i] * CLOCK_NS_PER_SECOND);
+        ingest_line(line, "api");
+        CHECK_EQ(ask(server, line, "", SLICE("main;work 1\n"), &out), 200);
+        CHECK_EQ(ask(server, "GET /ready", "", SLICE(""), &out), 200);
+    }
+    clock_fake_stop();
+    CHECK_EQ(total_of(server).n_rows, ARRAY_LEN(jumps_ns));
+    /* What the clock of now calls the future is refused, and told. */
+    snprintf(line, sizeof(line), "POST /ingest?name=api.cpu&from=%lld&until=%lld",
+             (long long)(begun_ns / CLOCK_NS_PER_SECOND + 86400), (long long)(begun_ns / CLOCK_NS_PER_SECOND + 86410));
+    CHECK_EQ(ask(server, line, "", SLICE("main;work 1\n"), &out), 400);
+    CHECK_HAS(out.data, "too far ahead");
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
 #define FLOOD 60
 
 /* Sends FLOOD uploads at once, each of its own service; how many were answered with 200. */
