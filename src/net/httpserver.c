@@ -32,8 +32,9 @@ static int listen_on(int fd, const struct sockaddr *to, socklen_t len, const str
 {
     if (bind(fd, to, len) < 0 || listen(fd, HTTPSERVER_BACKLOG) < 0)
         return fail_to_listen(address,
-                              errno == EADDRINUSE ? "another program uses it; choose another port, 0 for a free one, or off"
-                                                  : strerror(errno),
+                              errno == EADDRINUSE
+                                  ? "another program uses it; choose another port, 0 for a free one, or off"
+                                  : strerror(errno),
                               err);
     return 0;
 }

@@ -369,6 +369,7 @@ TEST(httpserver_listens_on_unix_sockets)
             CHECK_EQ(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
             ask(fd, GET("/quick"), 200, "GET /quick ? 0");
             ask(fd, GET("/pooled"), 200, "GET /pooled ? 0");
+            CHECK_EQ(httpserver_counts(server).n_accepted, 1);
             CHECK_ERROR(httpserver_start(&options, &other, &err), &err, ERR_IO); /* one that is alive stays */
             CHECK_HAS(err.text, "another program uses it");
         }
