@@ -185,8 +185,7 @@ static int take(struct intake_worker *worker, struct error *err)
     if (upload->body.len > worker->intake->max_body_bytes)
         return error_set(err, ERR_LIMIT, "the body has %zu bytes, at most %llu are taken", upload->body.len,
                          (unsigned long long)worker->intake->max_body_bytes);
-    if (intakework_name_sender(worker, upload->user_agent, err) < 0)
-        return -1;
+    intakework_name_sender(worker, upload->user_agent);
     return receive(worker, err);
 }
 
@@ -208,7 +207,27 @@ int intake_take(struct intake_worker *worker, const struct upload *upload, struc
     intakemetrics_add(metrics, metrics->uploads[upload->kind], 1);
     intakemetrics_add(metrics, metrics->body_bytes[upload->kind], upload->body.len);
     intakemetrics_add(metrics, metrics->inflated_bytes[upload->kind], receipt->inflated_bytes);
+    if (receipt->n_stored > 0 && upload->id.len == 0)
+        intake_give_up(worker, upload);
     *ret_receipt = *receipt;
     end(worker);
     return receipt->n_stored > 0 ? 0 : result;
+}
+
+void intake_give_up(struct intake_worker *worker, const struct upload *upload)
+{
+    struct intake_receipt *receipt = &worker->receipt;
+    const struct intakemetrics *metrics = &worker->intake->metrics;
+    struct source_counts counts = { .n_seen = receipt->n_failed, .n_dropped = { [SOURCE_FAILED] = receipt->n_failed } };
+
+    if (receipt->n_failed == 0)
+        return;
+    if (receipt->n_profiles == receipt->n_failed) {
+        counts.n_uploads = 1;
+        counts.n_bytes = upload->body.len;
+    }
+    sources_count(worker->intake->sources, upload->tenant, receipt->service, worker->sender, upload->received_ns,
+                  &counts, &worker->failure);
+    intakemetrics_add(metrics, metrics->profiles[upload->kind][INTAKE_REJECTED], receipt->n_failed);
+    receipt->n_failed = 0;
 }

@@ -7,7 +7,9 @@
  * I2  Every window is [start, end), whatever the sender means by its time (intakewindow.h).
  * I3  trace, span and profile ids are links, in whichever spelling they came; never labels of series.
  * I4  Bodies are bounded before and after unpacking, and so is what they become in memory.
- * I5  Each upload counts for its source: the tenant, the service and the kind of sender (sources.h). */
+ * I5  Each upload counts for its source: the tenant, the service and the kind of sender (sources.h).
+ * I6  What fails for a trouble of the store is not counted before it is certain that nobody tries it again: by
+ *     intake_give_up. So an upload that is put aside, or tried ten times, counts once. */
 #pragma once
 
 #include "intake/sources.h"
@@ -36,6 +38,7 @@ struct intake_receipt {
     uint32_t n_profiles; /* that came */
     uint32_t n_stored;   /* now or before (same id) */
     uint32_t n_rejected; /* `rejection` says why for the first */
+    uint32_t n_failed;   /* of those: for a trouble of the store, so that they may be kept another time (I6) */
     uint64_t n_samples;  /* stored */
     uint64_t inflated_bytes;
     struct error rejection;
@@ -44,9 +47,15 @@ struct intake_receipt {
 
 /* Takes one upload. Errors, when nothing was stored: ERR_INVALID, ERR_CORRUPT, ERR_UNSUPPORTED, ERR_VERSION (what is
  * wrong with it, and the cure), ERR_LIMIT (too large, too many series), ERR_FULL, ERR_BUSY, ERR_MEMORY, ERR_IO. Either
- * way the receipt is filled in and the source has counted it. Thread: any; a worker is used by one at a time. */
+ * way the receipt is filled in and the source has counted it, but for what failed (I6). Of an upload without an id whose
+ * rest was stored that is given up here: to try it again would store the rest twice. Thread: any; a worker is used by one
+ * at a time. */
 MUST_CHECK int intake_take(struct intake_worker *worker, const struct upload *upload,
                            struct intake_receipt *ret_receipt, struct error *err);
+
+/* Counts what failed of the worker's last upload as dropped, since it is not tried again. Does nothing if nothing failed or
+ * it was done already. */
+void intake_give_up(struct intake_worker *worker, const struct upload *upload);
 
 /* Who sent what and what became of it, for status pages. */
 struct sources *intake_sources(struct intake *intake);

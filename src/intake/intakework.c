@@ -10,6 +10,7 @@
 #define WEIGHT_LABEL     "hearth_weight"
 #define UNKNOWN_SERVICE  "unknown_service"
 #define MAX_SENDER_BYTES 96
+static_assert(MAX_SENDER_BYTES + 32 <= INTAKEWORK_SENDER_BYTES, "with the kind of upload it has room");
 
 /* --- labels --- */
 
@@ -105,18 +106,15 @@ int intakework_decode(struct intake_worker *worker, struct slice content, const 
 
 /* --- counting --- */
 
-int intakework_name_sender(struct intake_worker *worker, struct slice name, struct error *err)
+void intakework_name_sender(struct intake_worker *worker, struct slice name)
 {
     struct slice own = slice_sub(slice_trim(name), 0, MAX_SENDER_BYTES);
-    char *text;
 
     if (own.len == 0)
-        return 0;
-    text = arena_printf(&worker->arena, err, "%s %.*s", upload_kind_name(worker->upload->kind), SLICE_ARG(own));
-    if (!text)
-        return -1;
-    worker->sender = slice_from(text);
-    return 0;
+        return;
+    snprintf(worker->sender_text, sizeof(worker->sender_text), "%s %.*s", upload_kind_name(worker->upload->kind),
+             SLICE_ARG(own));
+    worker->sender = slice_from(worker->sender_text);
 }
 
 static enum source_reason reason_of(enum error_code code)
@@ -143,22 +141,32 @@ static enum source_reason reason_of(enum error_code code)
     return SOURCE_FAILED;
 }
 
+/* The upload itself counts for the service that it names first. */
+static void remember_service(struct intake_worker *worker, struct slice service)
+{
+    struct intake_receipt *receipt = &worker->receipt;
+
+    if (service.len == 0)
+        service = SLICE(UNKNOWN_SERVICE);
+    receipt->service = slice_of(worker->service, MIN(service.len, sizeof(worker->service)));
+    memcpy(worker->service, service.ptr, receipt->service.len);
+}
+
 static void count_source(struct intake_worker *worker, struct slice service, struct source_counts *counts,
                          const struct error *err)
 {
     const struct upload *upload = worker->upload;
     struct intake_receipt *receipt = &worker->receipt;
 
-    if (service.len == 0)
-        service = SLICE(UNKNOWN_SERVICE);
-    if (receipt->n_profiles == 0) { /* the upload itself counts for the service that it names first */
+    if (receipt->n_profiles == 0)
+        remember_service(worker, service);
+    if (receipt->n_profiles == receipt->n_failed) { /* nothing has counted yet */
         counts->n_uploads = 1;
         counts->n_bytes = upload->body.len;
-        receipt->service = slice_of(worker->service, MIN(service.len, sizeof(worker->service)));
-        memcpy(worker->service, service.ptr, receipt->service.len);
     }
     receipt->n_profiles += (uint32_t)counts->n_seen;
-    sources_count(worker->intake->sources, upload->tenant, service, worker->sender, upload->received_ns, counts, err);
+    sources_count(worker->intake->sources, upload->tenant, service.len ? service : SLICE(UNKNOWN_SERVICE),
+                  worker->sender, upload->received_ns, counts, err);
 }
 
 static void count_outcome(struct intake_worker *worker, enum intake_outcome outcome, uint64_t n)
@@ -168,17 +176,31 @@ static void count_outcome(struct intake_worker *worker, enum intake_outcome outc
     intakemetrics_add(metrics, metrics->profiles[worker->upload->kind][outcome], n);
 }
 
+/* Not counted: perhaps they are kept another time. */
+static void fail(struct intake_worker *worker, struct slice service, uint32_t n, const struct error *err)
+{
+    if (worker->receipt.n_profiles == 0)
+        remember_service(worker, service);
+    worker->receipt.n_profiles += n;
+    worker->receipt.n_failed += n;
+    worker->failure = *err;
+}
+
 static void reject(struct intake_worker *worker, struct slice service, uint32_t n, enum source_reason reason,
                    const struct error *err)
 {
     struct source_counts counts = { .n_seen = n };
 
-    counts.n_dropped[reason] = n;
-    count_source(worker, service, &counts, err);
-    count_outcome(worker, INTAKE_REJECTED, n);
     if (worker->receipt.n_rejected == 0)
         worker->receipt.rejection = *err;
     worker->receipt.n_rejected += n;
+    if (reason == SOURCE_FAILED) {
+        fail(worker, service, n, err);
+        return;
+    }
+    counts.n_dropped[reason] = n;
+    count_source(worker, service, &counts, err);
+    count_outcome(worker, INTAKE_REJECTED, n);
 }
 
 void intakework_reject(struct intake_worker *worker, struct slice service, uint32_t n, const struct error *err)
@@ -190,6 +212,7 @@ void intakework_accept(struct intake_worker *worker, struct slice service, uint3
 {
     struct source_counts counts = { .n_seen = n, .n_stored = n };
 
+    counts.n_spilled = worker->upload->id.len > 0 ? n : 0;
     if (n == 0)
         return;
     count_source(worker, service, &counts, NULL);
@@ -236,6 +259,7 @@ static void count_stored(struct intake_worker *worker, const struct batch *batch
         if (n_stored > 0) {
             counts.n_seen = counts.n_stored = n_stored;
             counts.n_weighted = worker->upload->weight > 1 ? n_stored : 0;
+            counts.n_spilled = worker->upload->id.len > 0 ? n_stored : 0;
             count_source(worker, service, &counts, NULL);
         }
         if (n_stored < next - i)

@@ -24,6 +24,7 @@ struct intake {
 };
 
 #define INTAKEWORK_SERVICE_BYTES 256
+#define INTAKEWORK_SENDER_BYTES  128
 
 struct intake_worker {
     struct intake *intake;
@@ -35,11 +36,13 @@ struct intake_worker {
     struct arena arena;     /* of one upload */
     /* of the upload at hand */
     const struct upload *upload;
-    struct slice sender;
+    struct slice sender; /* in sender_text */
     struct intake_receipt receipt;
     char service[INTAKEWORK_SERVICE_BYTES]; /* of the receipt; longer ones are cut */
-    uint64_t inflated_left;                 /* K1 */
-    uint32_t n_writes;                      /* to the store */
+    char sender_text[INTAKEWORK_SENDER_BYTES];
+    struct error failure;   /* of the receipt's n_failed */
+    uint64_t inflated_left; /* K1 */
+    uint32_t n_writes;      /* to the store */
 };
 
 /* Labels for the profiles of an upload; the array is in the arena of the worker. */
@@ -66,7 +69,7 @@ struct intakework_delivery {
 
 /* Calls the sender by the kind of upload and a name of its own: "push pyroscope-rs/pyspy/1.4.0". An empty one changes
  * nothing. */
-MUST_CHECK int intakework_name_sender(struct intake_worker *worker, struct slice name, struct error *err);
+void intakework_name_sender(struct intake_worker *worker, struct slice name);
 
 /* The body, inflated as its first bytes and its Content-Encoding say. Valid until the next upload. */
 MUST_CHECK int intakework_body(struct intake_worker *worker, struct slice *ret_content, struct error *err);
@@ -83,7 +86,8 @@ MUST_CHECK int intakework_decode(struct intake_worker *worker, struct slice cont
 MUST_CHECK int intakework_store(struct intake_worker *worker, struct batch *batch,
                                 const struct intakework_delivery *delivery, struct error *err);
 
-/* Counts `n` profiles that came and were not kept, because of `err`. */
+/* Counts `n` profiles that came and were not kept, because of `err`; where that is no fault of theirs, only once they are
+ * given up (I6). */
 void intakework_reject(struct intake_worker *worker, struct slice service, uint32_t n, const struct error *err);
 /* Counts profiles that came and need no row of their own: nothing is in them, or they were merged into others. */
 void intakework_accept(struct intake_worker *worker, struct slice service, uint32_t n, enum intake_outcome outcome);

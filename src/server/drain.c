@@ -23,24 +23,18 @@ static bool should_yield(struct server *server)
     return http.pool.n_waiting > 0 && spill.bytes < spill.max_bytes / 10 * 9;
 }
 
-static void count_spilled(struct server *server, const struct upload *upload, const struct intake_receipt *receipt)
-{
-    struct source_counts counts = { .n_spilled = receipt->n_stored };
-
-    sources_count(intake_sources(server->intake), upload->tenant, receipt->service,
-                  slice_from(upload_kind_name(upload->kind)), clock_now_ns(), &counts, NULL);
-}
-
 /* Stores the upload. False: it must be tried again later. */
 static bool store_upload(struct drain *drain, const struct upload *upload)
 {
     struct server *server = drain->server;
+    struct intake_worker *worker = server->workers[server->n_workers];
     struct intake_receipt receipt;
     struct error err;
 
-    if (intake_take(server->workers[server->n_workers], upload, &receipt, &err) == 0) {
-        count_spilled(server, upload, &receipt);
-        return true;
+    if (intake_take(worker, upload, &receipt, &err) == 0) {
+        if (receipt.n_failed == 0)
+            return true;
+        err = receipt.rejection; /* what is kept is known by its id when it comes again */
     }
     if (err.code == ERR_BUSY || err.code == ERR_IO || err.code == ERR_FULL ||
         (err.code == ERR_MEMORY && ++drain->n_tries < DRAIN_TRIES)) {
@@ -48,6 +42,7 @@ static bool store_upload(struct drain *drain, const struct upload *upload)
         return false;
     }
     LOG_EVERY(10, LOG_WARN, "server", "an upload that was put aside cannot be stored: %s", err.text);
+    intake_give_up(worker, upload);
     return true;
 }
 

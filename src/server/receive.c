@@ -109,6 +109,12 @@ static bool begin(struct exchange *exchange, struct upload *upload)
     return true;
 }
 
+/* Whether the same upload may be stored later: the store has a trouble of its own. */
+static bool is_passing(enum error_code code)
+{
+    return code == ERR_BUSY || code == ERR_IO || code == ERR_FULL || code == ERR_MEMORY || code == ERR_CLOSED;
+}
+
 static bool has_parameter(struct slice query, const char *name)
 {
     struct slice part, wanted = slice_from(name);
@@ -161,10 +167,25 @@ static bool open_push(struct exchange *exchange, struct upload *upload)
     return true;
 }
 
-static void accept_call(struct exchange *exchange, const struct intake_receipt *receipt UNUSED)
+/* Part of it is kept. A failure is the only answer that SDKs show to people, as Pyroscope's server has it too; but none that
+ * makes clients send all of it again. */
+static void fail_partly(struct exchange *exchange, const struct rpc_call *call, const struct intake_receipt *receipt)
+{
+    enum error_code code = receipt->rejection.code;
+    struct error err = receipt->rejection;
+
+    error_wrap(&err, "%u of %u profiles not kept, the others are", receipt->n_rejected, receipt->n_profiles);
+    rpc_fail(exchange, call, is_passing(code) ? RPC_ABORTED : rpc_code_from_error(code), err.text, 0);
+}
+
+static void accept_call(struct exchange *exchange, const struct intake_receipt *receipt)
 {
     const struct rpc_call *call = &receiving_of(exchange)->call;
 
+    if (receipt && receipt->n_rejected > 0) {
+        fail_partly(exchange, call, receipt);
+        return;
+    }
     rpc_answer(exchange, call, call->codec == RPC_JSON ? SLICE("{}") : SLICE(""));
 }
 
@@ -285,12 +306,6 @@ static const struct receiver otlp = { open_otlp, accept_otlp, reject_otlp };
 
 /* --- taking --- */
 
-/* Whether the same upload may be stored later: the store has a trouble of its own. */
-static bool is_passing(enum error_code code)
-{
-    return code == ERR_BUSY || code == ERR_IO || code == ERR_FULL || code == ERR_MEMORY || code == ERR_CLOSED;
-}
-
 static bool open_exchange(struct exchange *exchange, const struct receiver *receiver, struct upload *upload)
 {
     struct receiving *receiving;
@@ -320,21 +335,24 @@ static bool put_aside(struct server *server, const struct upload *upload)
 static void receive(struct exchange *exchange, const struct receiver *receiver)
 {
     struct server *server = server_of(exchange);
+    struct intake_worker *worker = server->workers[exchange->worker];
     struct intake_receipt receipt;
     struct upload upload;
     struct error err;
 
     if (!open_exchange(exchange, receiver, &upload))
         return;
-    if (intake_take(server->workers[exchange->worker], &upload, &receipt, &err) == 0) {
+    if (intake_take(worker, &upload, &receipt, &err) == 0) {
         receiver->accept(exchange, &receipt);
     } else if (!is_passing(err.code)) {
+        intake_give_up(worker, &upload);
         receiver->reject(exchange, &err, 0);
     } else if ((err.code == ERR_BUSY || err.code == ERR_IO) && put_aside(server, &upload)) {
         receiver->accept(exchange, NULL);
     } else {
         LOG_EVERY(10, LOG_WARN, "server", "an upload from %.*s could not be stored: %s",
                   SLICE_ARG(exchange->request.peer), err.text);
+        intake_give_up(worker, &upload);
         receiver->reject(exchange, &err, RETRY_AFTER_NS);
     }
 }
@@ -362,11 +380,14 @@ void receive_otlp(struct exchange *exchange)
 int receive_scraped(void *context, const struct upload *upload, struct error *err)
 {
     struct server *server = context;
+    struct intake_worker *worker = server->workers[server->n_workers + 1];
     struct intake_receipt receipt;
 
-    if (intake_take(server->workers[server->n_workers + 1], upload, &receipt, err) == 0)
+    if (intake_take(worker, upload, &receipt, err) == 0 ||
+        ((err->code == ERR_BUSY || err->code == ERR_IO) && put_aside(server, upload)))
         return 0;
-    return (err->code == ERR_BUSY || err->code == ERR_IO) && put_aside(server, upload) ? 0 : -1;
+    intake_give_up(worker, upload);
+    return -1;
 }
 
 /* --- when there is more than can be taken --- */

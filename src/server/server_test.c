@@ -212,6 +212,21 @@ TEST(refusals_say_what_is_wrong)
     buffer_done(&out);
 }
 
+TEST(a_push_of_which_only_a_part_is_kept_says_so)
+{
+    struct server *server = start_with((struct server_options){ 0 });
+    struct slice body = SLICE("{\"series\":[{\"samples\":[{\"rawProfile\":\"\"},{\"rawProfile\":\"cnViYmlzaA==\"}]}]}");
+    struct buffer out;
+
+    buffer_init(&out, 0);
+    CHECK_EQ(ask(server, "POST /push.v1.PusherService/Push", "Content-Type: application/json\r\n", body, &out), 400);
+    CHECK_HAS(out.data, "1 of 2 profiles not kept, the others are: pprof");
+    CHECK_EQ(count(server).n_seen, 2);
+    CHECK_EQ(count(server).n_stored, 1);
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
 TEST(tenants_are_told_apart_only_if_asked_for)
 {
     struct server *server = start_with((struct server_options){ .is_multi_tenant = true });
@@ -334,6 +349,58 @@ TEST(what_is_put_aside_survives_a_stop)
     CHECK_EQ(total_of(server).sum, (int64_t)FLOOD * 3000 * 10000000);
     server_stop(server, CLOCK_NS_PER_SECOND);
     buffer_done(&body);
+}
+
+/* Waits until somebody has tried to store an upload of /ingest. */
+static bool wait_for_a_try(const struct server *server, struct buffer *out)
+{
+    for (int i = 0; i < 500; i++) {
+        CHECK_EQ(ask(server, "GET /metrics", "", SLICE(""), out), 200);
+        if (strstr(out->data, "\nhearth_intake_uploads_total{kind=\"ingest\"} ") &&
+            !strstr(out->data, "\nhearth_intake_uploads_total{kind=\"ingest\"} 0"))
+            return true;
+        usleep(10000);
+    }
+    return false;
+}
+
+TEST(what_cannot_be_stored_for_now_is_not_called_dropped)
+{
+    struct server *server = start_with((struct server_options){ .n_workers = 1, .max_waiting_bytes = 1 });
+    uint64_t n_waiting;
+    struct buffer body;
+
+    buffer_init(&body, 0);
+    make_body(&body, 3000);
+    CHECK_EQ(flood(server, buffer_slice(&body)), FLOOD);
+    n_waiting = spill_counts(server->spill).n_appended - spill_counts(server->spill).n_done;
+    CHECK(n_waiting > 0);
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    server = start_with((struct server_options){ .store.min_free_bytes = UINT64_MAX / 2 });
+    CHECK(wait_for_a_try(server, &body));
+    CHECK_EQ(count(server).n_seen, 0);
+    CHECK_EQ(count(server).n_dropped, 0);
+    CHECK(spill_counts(server->spill).bytes > 0);
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&body);
+}
+
+TEST(what_a_full_disk_refuses_is_counted_once)
+{
+    struct server *server = start_with((struct server_options){ .store.min_free_bytes = UINT64_MAX / 2 });
+    struct buffer out;
+    char line[256];
+
+    buffer_init(&out, 0);
+    ingest_line(line, "api");
+    CHECK_EQ(ask(server, line, "", SLICE("main 1\n"), &out), 507);
+    CHECK_HAS(out.data, "--min-free");
+    CHECK_EQ(count(server).n_seen, 1);
+    CHECK_EQ(count(server).n_dropped, 1);
+    CHECK_HAS(status_text(server, &out), "\"failed\": 1");
+    CHECK_HAS(out.data, "\"uploads\": 1");
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
 }
 
 TEST(past_the_spill_file_some_are_left_out_or_refused_and_all_are_counted)
