@@ -244,18 +244,18 @@ static void count_stored(struct intake_worker *worker, const struct batch *batch
                          const struct intakework_labels *labels, const struct store_receipt *receipt)
 {
     uint32_t n_kept = receipt->n_written + receipt->n_duplicate;
-    uint64_t n_samples = receipt->n_samples;
 
     for (uint32_t i = 0, next; i < batch->n_profiles; i = next) {
         struct slice service = intakework_service(&batch->profiles[i], labels);
-        struct source_counts counts = { .n_samples = n_samples };
+        struct source_counts counts = { 0 };
         uint32_t n_stored;
 
         for (next = i + 1; next < batch->n_profiles; next++)
             if (!slice_equal(intakework_service(&batch->profiles[next], labels), service))
                 break;
         n_stored = MIN(next - i, n_kept > i ? n_kept - i : 0);
-        n_samples = 0;
+        for (uint32_t k = i; k < i + n_stored; k++)
+            counts.n_samples += batch->profiles[k].n_samples;
         if (n_stored > 0) {
             counts.n_seen = counts.n_stored = n_stored;
             counts.n_weighted = worker->upload->weight > 1 ? n_stored : 0;

@@ -89,6 +89,29 @@ TEST(otlpexport_names_the_service_by_the_executable)
     intake_sample_end(&sample);
 }
 
+static int add_samples(void *context, const struct source_row *row, struct error *err)
+{
+    (void)err;
+    buffer_printf(context, "%.*s %llu\n", SLICE_ARG(row->service), (unsigned long long)row->counts.n_samples);
+    return 0;
+}
+
+TEST(otlpexport_counts_samples_for_the_service_they_are_of)
+{
+    struct intake_sample sample;
+    struct buffer text;
+    struct error err;
+
+    intake_sample_begin(&sample);
+    buffer_init(&text, 0);
+    EXPORT(&sample, { .at = "15T10:00", .service = "api", .types = "cpu/nanoseconds", .samples = "a 1 | b 1 | c 1" },
+           { .at = "15T10:00", .service = "web", .types = "cpu/nanoseconds", .samples = "a 1 | b 1" });
+    CHECK_OK(sources_each(intake_sources(sample.intake), add_samples, &text, &err), &err);
+    CHECK_TEXT(buffer_slice(&text), "api 3\nweb 2\n");
+    buffer_done(&text);
+    intake_sample_end(&sample);
+}
+
 TEST(otlpexport_names_the_service_by_the_executables_of_samples)
 {
     struct intake_sample sample;

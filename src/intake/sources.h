@@ -20,7 +20,8 @@ enum source_reason {                  /* why something was dropped */
 };
 const char *source_reason_name(enum source_reason reason);
 
-/* Numbers are of profiles, but n_uploads. */
+/* Numbers are of profiles, but for n_uploads, n_samples (of the profiles stored) and n_bytes. An upload and its bytes count
+ * for the service that it names first. */
 struct source_counts {
     uint64_t n_uploads;
     uint64_t n_seen, n_stored;
