@@ -379,6 +379,16 @@ void metrics_add(struct metrics_series *series, uint64_t amount)
     atomic_fetch_add_explicit(&series->value, amount, memory_order_relaxed);
 }
 
+void metrics_advance(struct metrics_series *series, uint64_t total)
+{
+    uint64_t before = atomic_load_explicit(&series->value, memory_order_relaxed);
+
+    DEBUG_ASSERT(series->spec->kind == METRIC_COUNTER);
+    while (before < total && !atomic_compare_exchange_weak_explicit(&series->value, &before, total,
+                                                                    memory_order_relaxed, memory_order_relaxed))
+        continue;
+}
+
 void metrics_set(struct metrics_series *series, double value)
 {
     DEBUG_ASSERT(series->spec->kind == METRIC_GAUGE);

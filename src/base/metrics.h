@@ -58,6 +58,8 @@ struct metrics_series *metrics_get_labelled(struct metrics *metrics, size_t inde
 
 /* Counters.  Thread: any, these and those below. */
 void metrics_add(struct metrics_series *series, uint64_t amount);
+/* A counter that is kept elsewhere has come to `total`. It never goes down: a lower total changes nothing. */
+void metrics_advance(struct metrics_series *series, uint64_t total);
 /* Gauges: to a value, or by a difference. */
 void metrics_set(struct metrics_series *series, double value);
 void metrics_adjust(struct metrics_series *series, double difference);

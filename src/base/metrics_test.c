@@ -66,6 +66,19 @@ static struct metrics_series *skipped(struct metrics *metrics, struct slice reas
     return metrics_get_labelled(metrics, SKIPPED, (struct slice[]){ reason, kind });
 }
 
+TEST(metrics_counters_kept_elsewhere_never_go_down)
+{
+    AUTO(unregister) struct metrics *metrics = register_specs();
+    AUTO(buffer_done) struct buffer page;
+
+    metrics_advance(metrics_get(metrics, WRITTEN), 7);
+    metrics_advance(metrics_get(metrics, WRITTEN), 5);
+    buffer_init(&page, 0);
+    metrics_write(&page);
+    buffer_append_byte(&page, '\0');
+    CHECK_HAS(page.data, "\nhearth_test_written_bytes_total 7\n");
+}
+
 TEST(metrics_page_follows_the_prometheus_text_format)
 {
     AUTO(unregister) struct metrics *metrics = register_specs();

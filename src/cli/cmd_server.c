@@ -137,6 +137,22 @@ static void warn_of_strangers(const struct server_options *options)
                 options->listeners[i].name, address_format(&options->listeners[i].address).text);
 }
 
+/* Which options were given by the names of others, so that people see what such a name did. */
+static void list_aliases(const struct command_context *context, struct server_options *options)
+{
+    static const char *const aliased[] = { "listen", "data-dir", "retention", "storage-type", "log-level" };
+
+    static_assert(ARRAY_LEN(aliased) <= SERVER_MAX_ALIASES, "all of them may be given");
+    for (size_t i = 0; i < ARRAY_LEN(aliased); i++) {
+        enum option_origin origin = options_get_origin(context->options, aliased[i]);
+        const char *given = options_get_origin_name(context->options, aliased[i]);
+
+        if ((origin == OPTION_FROM_ENVIRONMENT && strncmp(given, "HEARTH_", 7) != 0) ||
+            (origin == OPTION_FROM_FLAG && strcmp(given + 2, aliased[i]) != 0))
+            options->aliases[options->n_aliases++] = (struct server_alias){ given, aliased[i] };
+    }
+}
+
 static int make_options(const struct server_config *config, struct server_options *options, struct error *err)
 {
     if (config->storage_type == STORAGE_S3)
@@ -310,6 +326,7 @@ static int run(struct command_context *context, struct error *err)
 
     if (make_options(config, &options, err) < 0)
         return -1;
+    list_aliases(context, &options);
     if (config->log_file && log_open_file(config->log_file, err) < 0)
         return -1;
     if (read_scrape(context->file, &options.scrape, err) < 0)

@@ -300,9 +300,9 @@ static int take_legacy(struct ingest *ingest, enum legacybody_form form, struct 
 /* --- forms --- */
 
 /* By the query, then the Content-Type, then the bytes themselves. */
-static enum ingest_form find_form(const struct ingest *ingest)
+static enum ingest_form find_form(const struct urlquery *query, struct slice type, struct slice content)
 {
-    struct slice format = urlquery_get(&ingest->query, "format"), type = ingest->worker->upload->content_type;
+    struct slice format = urlquery_get(query, "format");
 
     if (slice_is(format, "trie") || slice_find(type, SLICE("binary/octet-stream+trie")) >= 0)
         return FORM_TRIE;
@@ -310,13 +310,56 @@ static enum ingest_form find_form(const struct ingest *ingest)
         return FORM_TREE;
     if (slice_is(format, "lines"))
         return FORM_LINES;
-    if (slice_is(format, "jfr") || slice_starts_with(ingest->content, SLICE("FLR\0")))
+    if (slice_is(format, "jfr") || slice_starts_with(content, SLICE("FLR\0")))
         return FORM_JFR;
     if (slice_is(format, "speedscope"))
         return FORM_SPEEDSCOPE;
-    if (slice_is(format, "pprof") || multipart_is_form(type) || pprof_recognise(ingest->content) > 90)
+    if (slice_is(format, "pprof") || multipart_is_form(type) || pprof_recognise(content) > 90)
         return FORM_PPROF;
     return FORM_GROUPS;
+}
+
+/* The labels of a name that change whose it is. */
+static struct slice service_of(const struct ingestname *name, bool *ret_is_app)
+{
+    struct slice service = name->app;
+
+    *ret_is_app = true;
+    for (uint32_t i = 0; i < name->n_labels; i++) {
+        const struct series_label *label = &name->labels[i];
+
+        if (label->value.len == 0)
+            continue;
+        if (slice_is(label->name, SERIES_SERVICE_LABEL)) {
+            *ret_is_app = false;
+            return label->value;
+        }
+        if (slice_is(label->name, SERIES_NAME_LABEL))
+            service = label->value;
+    }
+    return service;
+}
+
+bool ingest_peek(const struct upload *upload, struct arena *arena, struct slice *ret_service, struct slice *ret_spy)
+{
+    const struct legacytype *type;
+    struct ingestname name;
+    struct urlquery query;
+    enum ingest_form form;
+    struct error ignored;
+    struct slice service;
+    bool is_app;
+
+    if (urlquery_parse(upload->query, arena, &query, &ignored) < 0 ||
+        ingestname_parse(urlquery_get(&query, "name"), arena, &name, &ignored) < 0)
+        return false;
+    form = find_form(&query, upload->content_type, upload->body);
+    service = service_of(&name, &is_app);
+    if (is_app && form >= FORM_TRIE && !slice_starts_with(upload->body, SLICE("\x1f\x8b")))
+        IGNORE(legacytype_find(service, &type, &service, &ignored), "an unknown type is part of the name");
+    *ret_service = service;
+    *ret_spy = urlquery_get(&query, "spyName");
+    return true;
 }
 
 static int refuse(const char *what, struct error *err)
@@ -335,7 +378,7 @@ static int take_form(struct ingest *ingest, struct error *err)
     if (is_form && multipart_parse(ingest->worker->upload->content_type, ingest->content, &ingest->worker->arena,
                                    &ingest->form, err) < 0)
         return -1;
-    switch (find_form(ingest)) {
+    switch (find_form(&ingest->query, ingest->worker->upload->content_type, ingest->content)) {
     case FORM_JFR: return refuse("a recording of Java's Flight Recorder (JFR)", err);
     case FORM_SPEEDSCOPE: return refuse("a profile of speedscope", err);
     case FORM_PPROF:

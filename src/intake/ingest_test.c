@@ -241,6 +241,36 @@ TEST(ingest_too_old_is_refused_as_such)
                                          SLICE(""), INTAKE_SAMPLE_PPROF(&sample, .at = "15T10:00", .samples = "x 1 1")),
                                   &err),
                 &err, ERR_INVALID);
-    CHECK_HAS(intake_sample_sources(&sample), "too_old 1");
+    CHECK_HAS(intake_sample_sources(&sample), "outside_window 1");
     intake_sample_end(&sample);
+}
+
+TEST(ingest_uploads_can_be_named_without_reading_them)
+{
+    static const struct {
+        const char *query, *type, *body, *service, *spy;
+    } cases[] = {
+        { "name=shop.cpu%7Bzone%3Deu%7D&spyName=gospy", "", "main 1", "shop", "gospy" },
+        { "name=a%2Fb.cpu&format=trie", "", "", "a/b", "" },
+        { "name=shop.cpu", FORM_TYPE, "--b", "shop.cpu", "" },
+        { "name=shop.cpu&format=pprof", "", "x", "shop.cpu", "" },
+        { "name=shop.cpu", "", "\x1f\x8b\x08", "shop.cpu", "" },
+        { "name=shop.what", "", "main 1", "shop.what", "" },
+        { "name=shop.cpu%7Bservice_name%3Dweb%7D", "", "main 1", "web", "" },
+        { "name=shop%7B__name__%3Dother.cpu%7D", "", "main 1", "other", "" },
+    };
+    struct slice service = SLICE(""), spy = SLICE("");
+    struct upload upload;
+    struct arena arena;
+
+    arena_init(&arena, 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        upload = ingest(slice_from(cases[i].query), slice_from(cases[i].type), slice_from(cases[i].body));
+        CHECK(ingest_peek(&upload, &arena, &service, &spy));
+        CHECK_TEXT(service, cases[i].service);
+        CHECK_TEXT(spy, cases[i].spy);
+    }
+    upload = ingest(SLICE("name=%7B%7D"), SLICE(""), SLICE(""));
+    CHECK(!ingest_peek(&upload, &arena, &service, &spy));
+    arena_done(&arena);
 }

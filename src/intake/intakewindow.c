@@ -23,8 +23,8 @@ void intakewindow_settle(const struct intakewindow *window, struct profile *prof
         profile->start_ns = MAX(window->received_ns - MIN(duration_ns, INTAKEWINDOW_MAX_NS), 1);
         return;
     }
-    if (profile->start_ns < YEAR_1970_NS)
-        profile->start_ns *= 1000; /* stays below 2^63: a year of nanoseconds is less than 2^55 */
+    if (profile->start_ns < YEAR_1970_NS && profile->start_ns <= INT64_MAX / 1000) /* in microseconds: until 2262 */
+        profile->start_ns *= 1000;
     if (window->is_time_end)
         profile->start_ns -= MIN(duration_ns, profile->start_ns - 1);
 }

@@ -49,6 +49,8 @@ TEST(intakewindow_of_node_ends_at_its_time)
 TEST(intakewindow_in_1970_is_in_microseconds)
 {
     CHECK_WINDOW(settled((struct intakewindow){ 0 }, NOW / 1000, 10 * SECOND), NOW, 10 * SECOND);
+    CHECK_WINDOW(settled((struct intakewindow){ 0 }, INT64_MAX / 1000, 0), INT64_MAX / 1000 * 1000, 0);
+    CHECK_WINDOW(settled((struct intakewindow){ 0 }, INT64_MAX / 1000 + 1, 0), INT64_MAX / 1000 + 1, 0);
 }
 
 TEST(intakewindow_without_a_time_ends_now)

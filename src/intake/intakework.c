@@ -5,12 +5,7 @@
 #include "intake/idlabels.h"
 #include "pack/snappy.h"
 
-#include <stdio.h>
-
-#define WEIGHT_LABEL     "hearth_weight"
-#define UNKNOWN_SERVICE  "unknown_service"
-#define MAX_SENDER_BYTES 96
-static_assert(MAX_SENDER_BYTES + 32 <= INTAKEWORK_SENDER_BYTES, "with the kind of upload it has room");
+#define WEIGHT_LABEL "hearth_weight"
 
 /* --- labels --- */
 
@@ -108,13 +103,8 @@ int intakework_decode(struct intake_worker *worker, struct slice content, const 
 
 void intakework_name_sender(struct intake_worker *worker, struct slice name)
 {
-    struct slice own = slice_sub(slice_trim(name), 0, MAX_SENDER_BYTES);
-
-    if (own.len == 0)
-        return;
-    snprintf(worker->sender_text, sizeof(worker->sender_text), "%s %.*s", upload_kind_name(worker->upload->kind),
-             SLICE_ARG(own));
-    worker->sender = slice_from(worker->sender_text);
+    if (slice_trim(name).len > 0)
+        worker->sender = upload_sender(worker->upload, name, worker->sender_text);
 }
 
 static enum source_reason reason_of(enum error_code code)
@@ -147,7 +137,7 @@ static void remember_service(struct intake_worker *worker, struct slice service)
     struct intake_receipt *receipt = &worker->receipt;
 
     if (service.len == 0)
-        service = SLICE(UNKNOWN_SERVICE);
+        service = SLICE(SOURCES_UNKNOWN);
     receipt->service = slice_of(worker->service, MIN(service.len, sizeof(worker->service)));
     memcpy(worker->service, service.ptr, receipt->service.len);
 }
@@ -165,7 +155,7 @@ static void count_source(struct intake_worker *worker, struct slice service, str
         counts->n_bytes = upload->body.len;
     }
     receipt->n_profiles += (uint32_t)counts->n_seen;
-    sources_count(worker->intake->sources, upload->tenant, service.len ? service : SLICE(UNKNOWN_SERVICE),
+    sources_count(worker->intake->sources, upload->tenant, service.len ? service : SLICE(SOURCES_UNKNOWN),
                   worker->sender, upload->received_ns, counts, err);
 }
 
@@ -264,7 +254,7 @@ static void count_stored(struct intake_worker *worker, const struct batch *batch
         }
         if (n_stored < next - i)
             reject(worker, service, next - i - n_stored,
-                   receipt->refusal.code == ERR_INVALID ? SOURCE_TOO_OLD : reason_of(receipt->refusal.code),
+                   receipt->refusal.code == ERR_INVALID ? SOURCE_OUTSIDE_WINDOW : reason_of(receipt->refusal.code),
                    &receipt->refusal);
     }
     count_outcome(worker, INTAKE_STORED, n_kept);
@@ -279,7 +269,7 @@ static void reject_all(struct intake_worker *worker, const struct batch *batch, 
 {
     for (uint32_t i = 0; i < batch->n_profiles; i++)
         reject(worker, intakework_service(&batch->profiles[i], labels), 1,
-               is_store && err->code == ERR_INVALID ? SOURCE_TOO_OLD : reason_of(err->code), err);
+               is_store && err->code == ERR_INVALID ? SOURCE_OUTSIDE_WINDOW : reason_of(err->code), err);
 }
 
 /* --- deltas --- */

@@ -24,7 +24,6 @@ struct intake {
 };
 
 #define INTAKEWORK_SERVICE_BYTES 256
-#define INTAKEWORK_SENDER_BYTES  128
 
 struct intake_worker {
     struct intake *intake;
@@ -39,7 +38,7 @@ struct intake_worker {
     struct slice sender; /* in sender_text */
     struct intake_receipt receipt;
     char service[INTAKEWORK_SERVICE_BYTES]; /* of the receipt; longer ones are cut */
-    char sender_text[INTAKEWORK_SENDER_BYTES];
+    char sender_text[UPLOAD_SENDER_BYTES];
     struct error failure;   /* of the receipt's n_failed */
     uint64_t inflated_left; /* K1 */
     uint32_t n_writes;      /* to the store */

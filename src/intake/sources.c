@@ -36,8 +36,9 @@ struct sources {
 const char *source_reason_name(enum source_reason reason)
 {
     static const char *const names[] = {
-        [SOURCE_INVALID] = "invalid",   [SOURCE_TOO_OLD] = "too_old", [SOURCE_LIMIT] = "limit",
-        [SOURCE_OVERLOAD] = "overload", [SOURCE_FAILED] = "failed",
+        [SOURCE_INVALID] = "invalid", [SOURCE_OUTSIDE_WINDOW] = "outside_window",
+        [SOURCE_LIMIT] = "limit",     [SOURCE_OVERLOAD] = "overload",
+        [SOURCE_FAILED] = "failed",
     };
 
     static_assert(ARRAY_LEN(names) == SOURCE_REASONS, "every reason has a name");

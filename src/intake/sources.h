@@ -8,14 +8,15 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-#define SOURCES_MAX 4096
+#define SOURCES_MAX     4096
+#define SOURCES_UNKNOWN "unknown_service" /* the service of what names none */
 
-enum source_reason {                  /* why something was dropped */
-                     SOURCE_INVALID,  /* could not be read */
-                     SOURCE_TOO_OLD,  /* or too far ahead */
-                     SOURCE_LIMIT,    /* too large, too many series */
-                     SOURCE_OVERLOAD, /* neither queue nor spill file had room */
-                     SOURCE_FAILED,   /* the store could not keep it */
+enum source_reason {                        /* why something was dropped */
+                     SOURCE_INVALID,        /* could not be read */
+                     SOURCE_OUTSIDE_WINDOW, /* too old, or too far ahead */
+                     SOURCE_LIMIT,          /* too large, too many series */
+                     SOURCE_OVERLOAD,       /* neither queue nor spill file had room */
+                     SOURCE_FAILED,         /* the store could not keep it */
                      SOURCE_REASONS
 };
 const char *source_reason_name(enum source_reason reason);

@@ -3,6 +3,9 @@
 
 #include "pack/varint.h"
 
+#include <stdio.h>
+
+#define MAX_NAME_BYTES 96 /* of a sender */
 enum { UPLOAD_VERSION = 1 };
 
 const char *upload_kind_name(enum upload_kind kind)
@@ -15,6 +18,14 @@ const char *upload_kind_name(enum upload_kind kind)
 
     static_assert(ARRAY_LEN(names) == UPLOAD_KIND_COUNT, "every kind has a name");
     return names[kind];
+}
+
+struct slice upload_sender(const struct upload *upload, struct slice name, char to[static UPLOAD_SENDER_BYTES])
+{
+    struct slice own = slice_sub(slice_trim(name), 0, MAX_NAME_BYTES);
+
+    snprintf(to, UPLOAD_SENDER_BYTES, "%s%s%.*s", upload_kind_name(upload->kind), own.len ? " " : "", SLICE_ARG(own));
+    return slice_from(to);
 }
 
 /* The texts in the order in which they are written. New ones go to the end, with a new version. */

@@ -22,7 +22,8 @@ enum upload_kind {
 /* "ingest" for UPLOAD_INGEST. */
 const char *upload_kind_name(enum upload_kind kind);
 
-#define UPLOAD_TEXT_MAX 65536
+#define UPLOAD_TEXT_MAX     65536
+#define UPLOAD_SENDER_BYTES 128
 
 struct upload {
     enum upload_kind kind;
@@ -39,6 +40,10 @@ struct upload {
     struct slice trace_id;     /* X-Trace-ID */
     struct slice body;
 };
+
+/* Who sent it, for people: the kind, and the name that the sender has of its own (cut, or empty), as in
+ * "ingest gospy". It is in `to`. */
+struct slice upload_sender(const struct upload *upload, struct slice name, char to[static UPLOAD_SENDER_BYTES]);
 
 /* Appends the upload as bytes, for the spill file. What went wrong, if anything, says buffer_check. */
 void upload_encode(const struct upload *upload, struct buffer *out);

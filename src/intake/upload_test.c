@@ -104,6 +104,17 @@ TEST(upload_texts_that_are_too_long_are_cut)
     buffer_done(&out);
 }
 
+TEST(upload_senders_have_short_names)
+{
+    static const char long_name[200] = { [0 ... 198] = 'x' };
+    struct upload upload = { .kind = UPLOAD_PUSH_JSON };
+    char text[UPLOAD_SENDER_BYTES];
+
+    CHECK_TEXT(upload_sender(&upload, SLICE(" agent/1 "), text), "push-json agent/1");
+    CHECK_TEXT(upload_sender(&upload, SLICE(" "), text), "push-json");
+    CHECK_EQ(upload_sender(&upload, slice_from(long_name), text).len, strlen("push-json ") + 96);
+}
+
 TEST(upload_kinds_have_names)
 {
     CHECK_TEXT(upload_kind_name(UPLOAD_INGEST), "ingest");

@@ -227,6 +227,8 @@ static void fail_too_large(struct exchange *exchange)
                        "the body is larger than %llu bytes; send less in one request, or let the server take more with "
                        "--max-body-size",
                        (unsigned long long)exchange->max_body_bytes);
+    if (exchange->route->too_large)
+        exchange->route->too_large(exchange);
 }
 
 bool exchange_begin(struct exchange *exchange, int64_t body_bytes)

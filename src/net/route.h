@@ -34,6 +34,8 @@ struct route {
     uint64_t (*lane)(const struct exchange *exchange);
     /* Looks at the headers before the body is read: an answer given here ends it. Called on the loop. May be NULL. */
     void (*admit)(struct exchange *exchange);
+    /* Told that the body is larger than it may be; it is answered already. Called on the loop. May be NULL. */
+    void (*too_large)(struct exchange *exchange);
     uint64_t max_body_bytes;                                 /* 0 = the server's */
     bool is_quick;                                           /* the handler runs on the loop */
     bool is_procedure;                                       /* of an RPC service */

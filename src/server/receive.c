@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "intake/ingest.h"
 #include "net/rpc.h"
 #include "server/server_internal.h"
 #include "wire/protobuf.h"
@@ -11,6 +12,8 @@
 #include <stdio.h>
 
 #define RETRY_AFTER_NS (5 * CLOCK_NS_PER_SECOND)
+#define TENANT_LANES   8
+#define TOO_MANY       "there are more profiles than can be stored; this one is not kept, try again in some seconds"
 
 struct receiver {
     /* Makes an upload of the request; false: it is answered already. */
@@ -115,14 +118,43 @@ static bool is_passing(enum error_code code)
     return code == ERR_BUSY || code == ERR_IO || code == ERR_FULL || code == ERR_MEMORY || code == ERR_CLOSED;
 }
 
-static bool has_parameter(struct slice query, const char *name)
+/* The value of a parameter as it came, still encoded; a NULL pointer if it is not there. */
+static struct slice parameter(struct slice query, const char *name)
 {
     struct slice part, wanted = slice_from(name);
 
     while (slice_next_part(&query, '&', &part))
         if (slice_starts_with(part, wanted) && part.len > wanted.len && part.ptr[wanted.len] == '=')
-            return true;
-    return false;
+            return slice_sub(part, wanted.len + 1, SIZE_MAX);
+    return (struct slice){ NULL, 0 };
+}
+
+/* --- counting what nobody looked into --- */
+
+/* Counts an upload whose profiles nobody has looked at, for the row that it would have counted for. */
+static void count(struct exchange *exchange, const struct upload *upload, struct source_counts *counts,
+                  const struct error *err)
+{
+    struct slice service = SLICE(SOURCES_UNKNOWN), spy = SLICE("");
+    char sender[UPLOAD_SENDER_BYTES];
+
+    if (upload->kind == UPLOAD_INGEST)
+        IGNORE(ingest_peek(upload, &exchange->arena, &service, &spy), "without a name it is nobody's");
+    counts->n_uploads = counts->n_seen = 1;
+    sources_count(intake_sources(server_of(exchange)->intake), upload->tenant, service,
+                  upload_sender(upload, spy.len > 0 ? spy : upload->user_agent, sender), clock_now_ns(), counts, err);
+}
+
+static void count_left_out(struct exchange *exchange, const struct upload *upload)
+{
+    count(exchange, upload, &(struct source_counts){ .n_downsampled = 1 }, NULL);
+    servermetrics_count_overload(server_of(exchange), false);
+}
+
+static void count_refused(struct exchange *exchange, const struct upload *upload, const struct error *err)
+{
+    count(exchange, upload, &(struct source_counts){ .n_dropped = { [SOURCE_OVERLOAD] = 1 } }, err);
+    servermetrics_count_overload(server_of(exchange), true);
 }
 
 /* --- Pyroscope's /ingest, and the plain exporter that posts to the same place without a name --- */
@@ -131,7 +163,7 @@ static bool open_ingest(struct exchange *exchange, struct upload *upload)
 {
     if (!begin(exchange, upload))
         return false;
-    upload->kind = has_parameter(upload->query, "name") ? UPLOAD_INGEST : UPLOAD_PLAIN;
+    upload->kind = parameter(upload->query, "name").ptr ? UPLOAD_INGEST : UPLOAD_PLAIN;
     return true;
 }
 
@@ -155,16 +187,39 @@ static void reject_plainly(struct exchange *exchange, const struct error *err, i
 
 /* --- push.v1 --- */
 
-static bool open_push(struct exchange *exchange, struct upload *upload)
+/* A caller whose time is over has gone, and is likely to send the same again: keeping this one too would count it twice. */
+static bool is_overdue(struct exchange *exchange, const struct upload *upload)
+{
+    const struct rpc_call *call = &receiving_of(exchange)->call;
+    int64_t taken_ns = clock_mono_ns() - exchange->request.begun_mono_ns;
+    struct error err;
+
+    if (call->timeout_ns == 0 || taken_ns < call->timeout_ns)
+        return false;
+    error_set(&err, ERR_TIMEOUT,
+              "the call allows %lld ms, which were over after %lld ms, before its turn came; it is not kept",
+              (long long)(call->timeout_ns / 1000000), (long long)(taken_ns / 1000000));
+    count_refused(exchange, upload, &err);
+    rpc_fail(exchange, call, RPC_DEADLINE_EXCEEDED, err.text, 0);
+    return true;
+}
+
+static bool open_call(struct exchange *exchange, enum upload_kind kind, enum upload_kind json_kind,
+                      struct upload *upload)
 {
     struct rpc_call *call = &receiving_of(exchange)->call;
 
     if (rpc_open(exchange, call) < 0 || !begin(exchange, upload))
         return false;
-    upload->kind = call->codec == RPC_JSON ? UPLOAD_PUSH_JSON : UPLOAD_PUSH;
+    upload->kind = call->codec == RPC_JSON ? json_kind : kind;
     upload->body = call->message;
     upload->content_encoding = call->encoding;
-    return true;
+    return !is_overdue(exchange, upload);
+}
+
+static bool open_push(struct exchange *exchange, struct upload *upload)
+{
+    return open_call(exchange, UPLOAD_PUSH, UPLOAD_PUSH_JSON, upload);
 }
 
 /* Part of it is kept. A failure is the only answer that SDKs show to people, as Pyroscope's server has it too; but none that
@@ -196,6 +251,20 @@ static void reject_call(struct exchange *exchange, const struct error *err, int6
 
 /* --- OTLP --- */
 
+/* Others than these would be read as what they are not. That lz4 is lz4 its first bytes say. */
+static bool check_encoding(struct exchange *exchange, struct slice coding)
+{
+    static const char *const known[] = { "", "identity", "gzip", "x-gzip", "zstd", "snappy", "x-snappy-framed", "lz4" };
+
+    for (size_t i = 0; i < ARRAY_LEN(known); i++)
+        if (slice_equal_nocase(slice_trim(coding), slice_from(known[i])))
+            return true;
+    exchange_fail_with(exchange, 415, "Content-Encoding '%.*s' is not known here; send gzip, zstd, snappy or none",
+                       SLICE_ARG(slice_sub(coding, 0, 64)));
+    exchange_header_text(exchange, "accept-encoding", "gzip, zstd, snappy");
+    return false;
+}
+
 static bool open_otlp_http(struct exchange *exchange, struct upload *upload)
 {
     struct slice type = http_media_type(http_header(&exchange->request.headers, "content-type"));
@@ -214,21 +283,13 @@ static bool open_otlp_http(struct exchange *exchange, struct upload *upload)
                            SLICE_ARG(slice_sub(type, 0, 64)));
         return false;
     }
-    return true;
+    return check_encoding(exchange, upload->content_encoding);
 }
 
 static bool open_otlp(struct exchange *exchange, struct upload *upload)
 {
-    struct receiving *receiving = receiving_of(exchange);
-
-    if (!exchange->route->is_procedure)
-        return open_otlp_http(exchange, upload);
-    if (rpc_open(exchange, &receiving->call) < 0 || !begin(exchange, upload))
-        return false;
-    upload->kind = receiving->call.codec == RPC_JSON ? UPLOAD_OTLP_JSON : UPLOAD_OTLP;
-    upload->body = receiving->call.message;
-    upload->content_encoding = receiving->call.encoding;
-    return true;
+    return exchange->route->is_procedure ? open_call(exchange, UPLOAD_OTLP, UPLOAD_OTLP_JSON, upload)
+                                         : open_otlp_http(exchange, upload);
 }
 
 /* ExportProfilesServiceResponse: partial_success is there, and empty if all went well, as the collector does it. */
@@ -392,44 +453,21 @@ int receive_scraped(void *context, const struct upload *upload, struct error *er
 
 /* --- when there is more than can be taken --- */
 
-/* Whose upload it is, as far as that can be told without looking into it. */
-static struct slice service_of(const struct upload *upload)
-{
-    struct slice query = upload->query, part;
-
-    if (upload->kind != UPLOAD_INGEST)
-        return SLICE("");
-    while (slice_next_part(&query, '&', &part)) {
-        size_t end = 5;
-
-        if (!slice_starts_with(part, SLICE("name=")))
-            continue;
-        while (end < part.len && part.ptr[end] != '{' && part.ptr[end] != '%')
-            end++;
-        return slice_sub(part, 5, end - 5);
-    }
-    return SLICE("");
-}
-
+/* The series, as far as it is told, else the machine. Of a tenant they share a few lanes, so that one with very many does
+ * not take the turns of the others. */
 uint64_t receive_lane(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
-    struct slice tenant = http_header(&request->headers, "x-scope-orgid");
     ptrdiff_t colon = slice_find_last_byte(request->peer, ':');
-    struct slice query = request->query, part;
-    uint64_t lane = hash_bytes64(tenant.ptr ? tenant : SLICE(""), 1);
+    struct slice name = parameter(request->query, "name");
+    uint64_t lane;
 
-    while (slice_next_part(&query, '&', &part))
-        if (slice_starts_with(part, SLICE("name=")))
-            return hash_bytes64(part, lane);
-    return hash_bytes64(colon < 0 ? request->peer : slice_sub(request->peer, 0, (size_t)colon), lane);
-}
-
-static void count(struct server *server, const struct upload *upload, const struct source_counts *counts,
-                  const struct error *err)
-{
-    sources_count(intake_sources(server->intake), upload->tenant, service_of(upload),
-                  slice_from(upload_kind_name(upload->kind)), clock_now_ns(), counts, err);
+    if (!name.ptr)
+        name = colon < 0 ? request->peer : slice_sub(request->peer, 0, (size_t)colon);
+    lane = hash_bytes64(name, 1);
+    if (!server_of(exchange)->options.is_multi_tenant)
+        return lane;
+    return hash_bytes64(http_header(&request->headers, "x-scope-orgid"), lane % TENANT_LANES);
 }
 
 static void overflow(struct exchange *exchange, const struct receiver *receiver)
@@ -444,7 +482,7 @@ static void overflow(struct exchange *exchange, const struct receiver *receiver)
     upload.weight = thinning_weigh(&server->thinning, exchange->lane, upload.body.len, spill.bytes, spill.max_bytes,
                                    clock_mono_ns());
     if (upload.weight == 0) {
-        count(server, &upload, &(struct source_counts){ .n_uploads = 1, .n_seen = 1, .n_downsampled = 1 }, NULL);
+        count_left_out(exchange, &upload);
         receiver->accept(exchange, NULL);
         return;
     }
@@ -454,9 +492,8 @@ static void overflow(struct exchange *exchange, const struct receiver *receiver)
         return;
     }
     LOG_EVERY(10, LOG_WARN, "server", "profiles are refused, since there are more than can be stored: %s", err.text);
-    err.code = ERR_BUSY;
-    count(server, &upload,
-          &(struct source_counts){ .n_uploads = 1, .n_seen = 1, .n_dropped = { [SOURCE_OVERLOAD] = 1 } }, &err);
+    error_set(&err, ERR_BUSY, TOO_MANY);
+    count_refused(exchange, &upload, &err);
     receiver->reject(exchange, &err, RETRY_AFTER_NS);
 }
 
@@ -496,18 +533,53 @@ void receive_settle(void *context, struct exchange **exchanges, size_t n)
     }
 }
 
+static enum upload_kind kind_of(const struct exchange *exchange)
+{
+    const struct route *route = exchange->route;
+
+    if (route->handler == receive_push)
+        return UPLOAD_PUSH;
+    if (route->handler == receive_otlp)
+        return UPLOAD_OTLP;
+    return parameter(exchange->request.query, "name").ptr ? UPLOAD_INGEST : UPLOAD_PLAIN;
+}
+
+/* What can be told of an upload by its head. */
+static struct upload upload_of(const struct exchange *exchange)
+{
+    const struct http_headers *headers = &exchange->request.headers;
+    struct upload upload = { .kind = kind_of(exchange),
+                             .tenant = SLICE(STORE_TENANT_DEFAULT),
+                             .query = exchange->request.query,
+                             .content_type = http_header(headers, "content-type"),
+                             .body = exchange->request.body,
+                             .user_agent = http_header(headers, "user-agent") };
+
+    if (server_of(exchange)->options.is_multi_tenant)
+        upload.tenant = http_header(headers, "x-scope-orgid");
+    return upload;
+}
+
 /* On the loop, when neither workers nor spill file have room: no work at all but the answer. */
 void receive_refuse(struct exchange *exchange)
 {
-    struct source_counts counts = { .n_uploads = 1, .n_seen = 1, .n_dropped = { [SOURCE_OVERLOAD] = 1 } };
-    struct upload upload = { .kind = UPLOAD_PLAIN, .query = exchange->request.query };
+    struct upload upload = upload_of(exchange);
     struct error err;
 
-    error_set(&err, ERR_BUSY,
-              "there are more profiles than can be stored; this one is not kept, try again in some seconds");
-    upload.tenant = server_of(exchange)->options.is_multi_tenant
-                        ? http_header(&exchange->request.headers, "x-scope-orgid")
-                        : SLICE(STORE_TENANT_DEFAULT);
-    count(server_of(exchange), &upload, &counts, &err);
+    error_set(&err, ERR_BUSY, TOO_MANY);
+    count_refused(exchange, &upload, &err);
     rpc_shape_failure(exchange, exchange->route->is_procedure ? 503 : 429, err.text, RETRY_AFTER_NS);
+}
+
+/* Nobody has looked at the tenant yet. */
+void receive_too_large(struct exchange *exchange)
+{
+    struct upload upload = upload_of(exchange);
+    struct error err;
+
+    if (store_check_tenant(upload.tenant, &err) < 0)
+        return;
+    error_set(&err, ERR_LIMIT, "the body is larger than --max-body-size, %llu bytes",
+              (unsigned long long)exchange->max_body_bytes);
+    count(exchange, &upload, &(struct source_counts){ .n_dropped = { [SOURCE_LIMIT] = 1 } }, &err);
 }

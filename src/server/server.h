@@ -21,6 +21,13 @@ struct server_listener {
     struct address address;
 };
 
+/* An option that was given by the name that another program has for it. */
+struct server_alias {
+    const char *given;  /* "PYROSCOPE_RETENTION_PERIOD" */
+    const char *option; /* "retention" */
+};
+#define SERVER_MAX_ALIASES 8
+
 struct server_options {
     struct server_listener listeners[SERVER_MAX_LISTENERS];
     size_t n_listeners;
@@ -34,6 +41,8 @@ struct server_options {
     int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns; /* 0 = chosen by net/ */
     const char *cors_origin;                                   /* NULL = pages of other origins may not ask */
     bool has_access_log;
+    struct server_alias aliases[SERVER_MAX_ALIASES]; /* for the status */
+    size_t n_aliases;
     struct scrapeconfig *scrape; /* what to scrape; taken by a start that succeeds. NULL = nothing */
 };
 

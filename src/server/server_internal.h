@@ -37,6 +37,7 @@ void receive_push_overflow(struct exchange *exchange);
 void receive_otlp(struct exchange *exchange);
 void receive_otlp_overflow(struct exchange *exchange);
 void receive_refuse(struct exchange *exchange);
+void receive_too_large(struct exchange *exchange);
 void receive_admit(struct exchange *exchange);
 void receive_admit_otlp(struct exchange *exchange);
 uint64_t receive_lane(const struct exchange *exchange);
@@ -61,5 +62,7 @@ void status_build(struct exchange *exchange);
 
 /* Metrics of requests (servermetrics.c). */
 void servermetrics_answered(void *context, const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns);
-/* Sets the gauges to what is now. */
+/* Counts an upload that there was no room for. */
+void servermetrics_count_overload(struct server *server, bool is_refused);
+/* Sets the gauges to what is now, and counters that are kept elsewhere. */
 void servermetrics_refresh(struct server *server);

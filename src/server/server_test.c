@@ -189,6 +189,8 @@ TEST(refusals_say_what_is_wrong)
         { "POST /v1development/profiles",
           "Content-Type: application/x-protobuf\r\nOTLP-Profiles-Development-Version: 2\r\n", "x", 400, "version 1" },
         { "POST /v1development/profiles", "Content-Type: application/json\r\n", "{", 400, "" },
+        { "POST /v1development/profiles", "Content-Type: application/json\r\nContent-Encoding: deflate\r\n", "{}", 415,
+          "Content-Encoding 'deflate' is not known here; send gzip, zstd, snappy or none" },
         { "POST /push.v1.PusherService/Push", "Content-Type: text/plain\r\n", "x", 415, "" },
         { "POST /push.v1.PusherService/Push", "Content-Type: application/proto\r\n", "\xff", 400, "invalid_argument" },
         { "POST /ingest?name=app&format=jfr", "", "FLR", 415, "JFR" },
@@ -223,6 +225,25 @@ TEST(a_push_of_which_only_a_part_is_kept_says_so)
     CHECK_HAS(out.data, "1 of 2 profiles not kept, the others are: pprof");
     CHECK_EQ(count(server).n_seen, 2);
     CHECK_EQ(count(server).n_stored, 1);
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
+TEST(a_call_whose_time_is_over_is_not_kept_and_counted)
+{
+    struct server *server = start_with((struct server_options){ 0 });
+    int fd = connect_to(server);
+    struct buffer out;
+
+    buffer_init(&out, 0);
+    send_all(fd, SLICE("POST /push.v1.PusherService/Push HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
+                       "Content-Type: application/json\r\nConnect-Timeout-Ms: 20\r\nContent-Length: 2\r\n\r\n"));
+    usleep(50000);
+    send_all(fd, SLICE("{}"));
+    CHECK_EQ(read_answer(fd, &out), 504);
+    CHECK_HAS(out.data, "the call allows 20 ms");
+    CHECK_EQ(count(server).n_seen, 1);
+    CHECK_EQ(count(server).n_dropped, 1);
     server_stop(server, CLOCK_NS_PER_SECOND);
     buffer_done(&out);
 }
@@ -269,6 +290,68 @@ TEST(the_clock_may_jump_either_way)
     CHECK_HAS(out.data, "too far ahead");
     server_stop(server, CLOCK_NS_PER_SECOND);
     buffer_done(&out);
+}
+
+/* Of how many lanes 1000 series of a tenant are. */
+static unsigned count_lanes(struct server *server, const char *tenant)
+{
+    struct exchange *exchange = calloc(1, sizeof(*exchange));
+    uint64_t lanes[1000];
+    unsigned n = 0;
+
+    exchange->context = server;
+    exchange->request.peer = SLICE("10.0.0.1:4000");
+    exchange->request.headers.items[0] = (struct http_header){ SLICE("x-scope-orgid"), slice_from(tenant) };
+    exchange->request.headers.n = 1;
+    for (unsigned i = 0; i < ARRAY_LEN(lanes); i++) {
+        char query[32];
+        uint64_t lane;
+        unsigned k = 0;
+
+        snprintf(query, sizeof(query), "name=app%u.cpu", i);
+        exchange->request.query = slice_from(query);
+        lane = receive_lane(exchange);
+        while (k < n && lanes[k] != lane)
+            k++;
+        if (k == n)
+            lanes[n++] = lane;
+    }
+    free(exchange);
+    return n;
+}
+
+TEST(what_is_too_large_is_counted_though_nobody_reads_it)
+{
+    struct server *server = start_with((struct server_options){ .max_body_bytes = 65536 });
+    struct buffer out;
+    int fd = connect_to(server);
+
+    buffer_init(&out, 0);
+    send_all(fd, SLICE("POST /ingest?name=big.cpu&spyName=gospy HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
+                       "Content-Length: 70000\r\n\r\n"));
+    CHECK_EQ(read_answer(fd, &out), 413);
+    CHECK_EQ(count(server).n_seen, 1);
+    CHECK_EQ(count(server).n_dropped, 1);
+    CHECK_HAS(status_text(server, &out), "\"sender\": \"ingest gospy\"");
+    CHECK_HAS(out.data, "\"limit\": 1");
+    CHECK_HAS(out.data, "larger than --max-body-size, 65536 bytes");
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
+TEST(a_tenant_with_many_series_has_few_turns)
+{
+    struct server *server = start_with((struct server_options){ .is_multi_tenant = true });
+
+    CHECK_EQ(count_lanes(server, "noisy"), 8);
+    server_stop(server, 0);
+    server = start_with((struct server_options){ 0 });
+    CHECK_EQ(count_lanes(server, "anybody"), 1000);
+    server_stop(server, 0);
 }
 
 #define FLOOD 60
@@ -421,6 +504,12 @@ TEST(past_the_spill_file_some_are_left_out_or_refused_and_all_are_counted)
     CHECK_EQ(counted.n_dropped, FLOOD - n_taken);
     CHECK_EQ(total_of(server).n_rows, counted.n_stored);
     CHECK(counted.n_downsampled + counted.n_dropped > 0);
+    buffer_clear(&body);
+    CHECK_EQ(ask(server, "GET /metrics", "", SLICE(""), &body), 200);
+    CHECK_HAS(body.data, "# TYPE hearth_queue_overflowed_total counter");
+    CHECK_HAS(body.data, "\nhearth_overload_uploads_total{outcome=\"");
+    CHECK(!strstr(status_text(server, &body), "\"sender\": \"plain"));
+    CHECK(!strstr(body.data, ".cpu\"")); /* the type is no part of the service, whoever counts it */
     server_stop(server, CLOCK_NS_PER_SECOND);
     buffer_done(&body);
 }

@@ -20,6 +20,7 @@ enum {
     SERVERMETRIC_SPILLED,
     SERVERMETRIC_DRAINED,
     SERVERMETRIC_DAMAGED,
+    SERVERMETRIC_OVERLOAD,
 };
 
 static const double seconds[] = { 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
@@ -45,11 +46,11 @@ static const struct metric_spec specs[] = {
                                    .kind = METRIC_GAUGE,
                                    .help = "Connections that are open." },
     [SERVERMETRIC_ACCEPTED] = { .name = "hearth_http_connections_accepted",
-                                .kind = METRIC_GAUGE,
-                                .help = "Connections since the start." },
+                                .kind = METRIC_COUNTER,
+                                .help = "Connections that were accepted." },
     [SERVERMETRIC_TIMEOUTS] = { .name = "hearth_http_timeouts",
-                                .kind = METRIC_GAUGE,
-                                .help = "Connections ended since the start because the peer was too slow." },
+                                .kind = METRIC_COUNTER,
+                                .help = "Connections ended because the peer was too slow." },
     [SERVERMETRIC_INFLIGHT] = { .name = "hearth_http_inflight",
                                 .kind = METRIC_GAUGE,
                                 .unit = "bytes",
@@ -62,29 +63,41 @@ static const struct metric_spec specs[] = {
                                      .unit = "bytes",
                                      .help = "Bodies of requests that wait for a worker." },
     [SERVERMETRIC_OVERFLOWED] = { .name = "hearth_queue_overflowed",
-                                  .kind = METRIC_GAUGE,
-                                  .help = "Requests since the start that found the queue full." },
+                                  .kind = METRIC_COUNTER,
+                                  .help = "Requests that found the queue full." },
     [SERVERMETRIC_REFUSED] = { .name = "hearth_queue_refused",
-                               .kind = METRIC_GAUGE,
-                               .help = "Requests since the start that were refused, since nothing had room for them." },
+                               .kind = METRIC_COUNTER,
+                               .help = "Requests that were refused, since nothing had room for them." },
     [SERVERMETRIC_SPILL] = { .name = "hearth_spill_size",
                              .kind = METRIC_GAUGE,
                              .unit = "bytes",
                              .help = "What lies in the spill files." },
     [SERVERMETRIC_SPILLED] = { .name = "hearth_spill_uploads",
-                               .kind = METRIC_GAUGE,
-                               .help = "Uploads since the start that went into the spill files." },
+                               .kind = METRIC_COUNTER,
+                               .help = "Uploads that went into the spill files." },
     [SERVERMETRIC_DRAINED] = { .name = "hearth_spill_drained",
-                               .kind = METRIC_GAUGE,
-                               .help = "Uploads since the start that were taken out of the spill files." },
+                               .kind = METRIC_COUNTER,
+                               .help = "Uploads that were taken out of the spill files." },
     [SERVERMETRIC_DAMAGED] = { .name = "hearth_spill_damaged",
-                               .kind = METRIC_GAUGE,
+                               .kind = METRIC_COUNTER,
                                .help = "Records of spill files, or files, that could not be read." },
+    [SERVERMETRIC_OVERLOAD] = { .name = "hearth_overload_uploads",
+                                .kind = METRIC_COUNTER,
+                                .help = "Uploads that were not kept, since there were more than can be stored: left "
+                                        "out, so that others count for them, or refused.",
+                                .labels = { "outcome" } },
 };
 
 int server_register_metrics(struct metrics **ret_metrics, struct error *err)
 {
     return metrics_register(specs, ARRAY_LEN(specs), ret_metrics, err);
+}
+
+void servermetrics_count_overload(struct server *server, bool is_refused)
+{
+    struct slice outcome = is_refused ? SLICE("refused") : SLICE("left_out");
+
+    metrics_add(metrics_get_labelled(server->metrics, SERVERMETRIC_OVERLOAD, &outcome), 1);
 }
 
 static void log_access(const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns)
@@ -123,7 +136,7 @@ void servermetrics_refresh(struct server *server)
     const struct {
         int metric;
         uint64_t value;
-    } gauges[] = {
+    } values[] = {
         { SERVERMETRIC_CONNECTIONS, http.n_connections },
         { SERVERMETRIC_ACCEPTED, http.n_accepted },
         { SERVERMETRIC_TIMEOUTS, http.n_timeouts },
@@ -138,6 +151,12 @@ void servermetrics_refresh(struct server *server)
         { SERVERMETRIC_DAMAGED, spill.n_damaged },
     };
 
-    for (size_t i = 0; i < ARRAY_LEN(gauges); i++)
-        metrics_set(metrics_get(server->metrics, (size_t)gauges[i].metric), (double)gauges[i].value);
+    for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+        struct metrics_series *series = metrics_get(server->metrics, (size_t)values[i].metric);
+
+        if (specs[values[i].metric].kind == METRIC_COUNTER)
+            metrics_advance(series, values[i].value);
+        else
+            metrics_set(series, (double)values[i].value);
+    }
 }

@@ -73,6 +73,19 @@ static void put_listeners(struct json *json, const struct server *server)
     json_array_end(json);
 }
 
+static void put_aliases(struct json *json, const struct server *server)
+{
+    json_key(json, "aliases");
+    json_array_begin(json);
+    for (size_t i = 0; i < server->options.n_aliases; i++) {
+        json_object_begin(json);
+        put_text(json, "given", server->options.aliases[i].given);
+        put_text(json, "option", server->options.aliases[i].option);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void put_queues(struct json *json, struct server *server)
 {
     struct httpserver_counts http = httpserver_counts(server->http);
@@ -189,6 +202,7 @@ void status_all(struct exchange *exchange)
     json_key(&json, "ready");
     json_bool(&json, !atomic_load(&server->is_draining) && store_ready(server->store, &err) == 0);
     put_listeners(&json, server);
+    put_aliases(&json, server);
     put_queues(&json, server);
     if (put_sources(&json, server, &err) < 0 || put_targets(&json, server, &err) < 0) {
         exchange_fail(exchange, &err);

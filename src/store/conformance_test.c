@@ -431,7 +431,7 @@ CONFORMANCE(refuses_what_is_too_old_or_too_far_ahead_and_says_why)
     struct error err;
 
     CHECK_ERROR(store_sample_try(sample, NULL, &old, 1, &receipt, &err), &err, ERR_INVALID);
-    CHECK_HAS(err.text, "it starts at 2026-10-16T11:59:00.000Z, which is too old");
+    CHECK_HAS(err.text, "the profile starts at 2026-10-16T11:59:00.000Z, which is too old");
     CHECK_HAS(err.text, "the oldest start accepted now is 2026-10-16T12:00:00.000Z (--max-age)");
     CHECK_ERROR(store_sample_try(sample, NULL, &ahead, 1, &receipt, &err), &err, ERR_INVALID);
     CHECK_HAS(err.text, "the latest start accepted now is 2026-11-15T12:10:00.000Z (--max-ahead)");

@@ -143,8 +143,9 @@ static void refuse(struct writing *writing, int64_t start_ns, int64_t edge_ns, b
     if (writing->receipt->n_refused++)
         return;
     error_set(&writing->receipt->refusal, ERR_INVALID,
-              is_old ? "it starts at %s, which is too old: the oldest start accepted now is %s (--max-age)"
-                     : "it starts at %s, which is too far ahead: the latest start accepted now is %s (--max-ahead)",
+              is_old ? "the profile starts at %s, which is too old: the oldest start accepted now is %s (--max-age)"
+                     : "the profile starts at %s, which is too far ahead: the latest start accepted now is %s "
+                       "(--max-ahead); is the clock of the sender right?",
               clock_format(start_ns, CLOCK_ZONE_UTC, 3, start), clock_format(edge_ns, CLOCK_ZONE_UTC, 3, edge));
 }
 

@@ -217,11 +217,17 @@ wait_for has_line_or_is_over
 learn_url
 ask /ready && answers 200 ready
 is_there alias
+ask /api/v1/status
+same "$(json '[(a["given"], a["option"]) for a in d["aliases"]]')" \
+    "[('--http-address', 'listen'), ('--storage-path', 'data-dir'), ('--storage-retention-time', 'retention')]"
 stop_server
 PYROSCOPE_RETENTION_PERIOD=2d PYROSCOPE_LOG_LEVEL=debug PYROSCOPE_STORAGE_TYPE=filesystem
 export PYROSCOPE_RETENTION_PERIOD PYROSCOPE_LOG_LEVEL PYROSCOPE_STORAGE_TYPE
 start_server data
 ask /ready && answers 200 ready
+ask /api/v1/status
+same "$(json '[a["given"] for a in d["aliases"]]')" \
+    "['PYROSCOPE_RETENTION_PERIOD', 'PYROSCOPE_STORAGE_TYPE', 'PYROSCOPE_LOG_LEVEL']"
 stop_server
 PYROSCOPE_STORAGE_TYPE=s3
 run hearth server --data-dir data --listen 127.0.0.1:0
