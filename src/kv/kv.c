@@ -103,7 +103,7 @@ static int check_is_new(const char *path, struct arena *scratch, struct error *e
 {
     struct fs_listing listing;
 
-    if (fs_make_directories(path, 0755, err) < 0 || fs_list(path, scratch, &listing, err) < 0)
+    if (fs_list(path, scratch, &listing, err) < 0)
         return -1;
     for (size_t i = 0; i < listing.n; i++) {
         struct slice name = slice_from(listing.names[i]);
@@ -182,9 +182,18 @@ int kv_has_family(const char *path, const char *beginning, bool *ret_has, struct
 
 static int list_families(const struct kv *kv, struct arena *scratch, struct family_list *ret_list, struct error *err)
 {
+    struct error lost;
+
     if (check_is_there(kv->path, err) == 0)
         return list_existing(kv, scratch, ret_list, err);
-    if (err->code != ERR_NOT_FOUND || kv->mode != KV_WRITE || check_is_new(kv->path, scratch, err) < 0)
+    if (err->code != ERR_NOT_FOUND)
+        return -1;
+    if (kv->mode != KV_WRITE) {
+        if (check_is_new(kv->path, scratch, &lost) < 0 && lost.code == ERR_CORRUPT)
+            *err = lost;
+        return -1;
+    }
+    if (fs_make_directories(kv->path, 0755, err) < 0 || check_is_new(kv->path, scratch, err) < 0)
         return -1;
     return copy_names(NULL, 0, true, scratch, ret_list, err);
 }
@@ -308,11 +317,40 @@ static int look_for_damage(struct kv *kv, enum kv_recovery recovery, struct erro
     return kv->mode == KV_SECONDARY ? 0 : kv_wal_check(kv->path, err);
 }
 
+/* CURRENT names a manifest that is not there: whoever writes has both at all times. */
+static bool lacks_manifest(const struct kv *kv)
+{
+    char manifest[KV_PATH_BYTES];
+    struct stat info;
+    struct error err;
+
+    return kv_records_find_manifest(kv->path, manifest, &err) == 0 && fs_stat(manifest, &info, &err) < 0 &&
+           err.code == ERR_NOT_FOUND;
+}
+
+/* The writer may drop a family or a file while a secondary opens it: then it is looked at afresh. */
+static int open_secondary(struct kv *kv, const struct kv_options *options, struct error *err)
+{
+    AUTO(kv_tables_done) struct kv_tables tables;
+    int attempts = SECONDARY_ATTEMPTS;
+
+    kv_tables_init(&tables);
+    if (kv_tables_read(&tables, kv->path, err) < 0)
+        return -1;
+    while (open_once(kv, options, err) < 0) {
+        if (err->code == ERR_CLOSED && --attempts > 0)
+            continue;
+        if (err->code == ERR_CLOSED && lacks_manifest(kv))
+            err->code = ERR_CORRUPT;
+        return -1;
+    }
+    return options->recovery == KV_SALVAGE ? 0 : kv_tables_check(&tables, kv->path, kv->db, err);
+}
+
 int kv_open(struct kv_shared *shared, const char *path, const struct kv_options *options, struct kv **ret_kv,
             struct error *err)
 {
     AUTO(kv_closep) struct kv *kv = MEMORY_NEW(struct kv, err);
-    int attempts = options->mode == KV_SECONDARY ? SECONDARY_ATTEMPTS : 1;
     size_t path_bytes = strlen(path) + 1;
 
     if (!kv)
@@ -327,10 +365,8 @@ int kv_open(struct kv_shared *shared, const char *path, const struct kv_options 
     if (look_for_hole(kv, options->recovery, err) < 0 || look_for_damage(kv, options->recovery, err) < 0)
         return -1;
     kv_make_options(kv, shared, options);
-    /* The writer may drop a family or a file while a secondary opens it: then it is looked at afresh. */
-    while (open_once(kv, options, err) < 0)
-        if (err->code != ERR_CLOSED || --attempts == 0)
-            return -1;
+    if ((kv->mode == KV_SECONDARY ? open_secondary(kv, options, err) : open_once(kv, options, err)) < 0)
+        return -1;
     kv->identity = read_identity(path);
     *ret_kv = TAKE(kv);
     return 0;

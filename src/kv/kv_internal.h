@@ -9,6 +9,7 @@
  *     kv_records.c    the records of logs and manifests, and damage among them
  *     kv_wal.c        the write-ahead logs of a database
  *     kv_roster.c     which families there are, by what is left of manifests and logs
+ *     kv_tables.c     whether a secondary sees all tables that there are
  *     kv_repair.c     a database of files without a manifest */
 #pragma once
 
@@ -124,6 +125,39 @@ MUST_CHECK int kv_roster_read_logs(struct kv_roster *roster, const char *directo
                                    struct error *err);
 /* Adds to the manifest with which the roster began what came in since. Errors: ERR_IO, ERR_FULL, ERR_MEMORY. */
 MUST_CHECK int kv_roster_write(const struct kv_roster *roster, const char *path, struct error *err);
+
+/* kv_roster.c: what a record of a manifest says of a family and its tables. The record begins with id KV_DEFAULT. */
+struct kv_edit {
+    /* of all fields so far; the id comes behind the tables */
+    uint64_t id;
+    struct slice name;
+    bool is_added, is_dropped;
+    /* of the last field */
+    uint64_t table, table_bytes;
+    bool is_table_added, is_table_gone;
+};
+/* Reads one field; false where the record cannot be followed. */
+bool kv_edit_next(struct slice *rest, struct kv_edit *edit);
+
+/* kv_tables.c: the tables that a manifest has named. */
+struct kv_table {
+    uint64_t number, bytes, family;
+    bool is_gone; /* the manifest takes it back */
+    bool is_seen; /* by the database that is looked at */
+};
+struct kv_tables {
+    VEC(struct kv_table) items;
+    struct map places; /* by number */
+    bool is_unclear;   /* not all of it could be read */
+};
+void kv_tables_init(struct kv_tables *tables);
+void kv_tables_done(struct kv_tables *tables);
+/* Reads the manifest of a database, which another process may write to. Whatever keeps it from being read is left to RocksDB
+ * to say. Errors: ERR_MEMORY. */
+MUST_CHECK int kv_tables_read(struct kv_tables *tables, const char *directory, struct error *err);
+/* ERR_CORRUPT where a secondary does not see a table that is there since before it was opened. Errors: ERR_CORRUPT,
+ * ERR_MEMORY. */
+MUST_CHECK int kv_tables_check(struct kv_tables *before, const char *directory, rocksdb_t *db, struct error *err);
 
 enum kv_use kv_use_of(const char *name);
 /* Fills in all the ..options of `kv`, whose mode is set. */

@@ -143,30 +143,31 @@ static bool skip_text(struct slice *rest)
 }
 
 /* A file: level, number, size, smallest and largest key, their sequences, then fields of its own. */
-static bool skip_file(struct slice *rest)
+static bool next_file(struct slice *rest, struct kv_edit *edit)
 {
     uint64_t tag;
 
-    if (!skip_numbers(rest, 3) || !skip_text(rest) || !skip_text(rest) || !skip_numbers(rest, 2))
+    if (!skip_numbers(rest, 1) || !varint_next(rest, &edit->table) || !varint_next(rest, &edit->table_bytes) ||
+        !skip_text(rest) || !skip_text(rest) || !skip_numbers(rest, 2))
         return false;
+    edit->is_table_added = true;
     while (varint_next(rest, &tag))
         if (tag == LAST_OF_FILE || !skip_text(rest))
             return tag == LAST_OF_FILE;
     return false;
 }
 
-/* What a record says of a family. */
-struct edit {
-    uint64_t id;
-    struct slice name;
-    bool is_added, is_dropped;
-};
+static bool next_file_gone(struct slice *rest, struct kv_edit *edit)
+{
+    edit->is_table_gone = true;
+    return skip_numbers(rest, 1) && varint_next(rest, &edit->table);
+}
 
-/* Reads one field; false where the record cannot be followed. */
-static bool next_field(struct slice *rest, struct edit *edit)
+bool kv_edit_next(struct slice *rest, struct kv_edit *edit)
 {
     uint64_t tag;
 
+    edit->is_table_added = edit->is_table_gone = false;
     if (!varint_next(rest, &tag))
         return false;
     if (tag & FIELD_IGNORABLE)
@@ -181,8 +182,8 @@ static bool next_field(struct slice *rest, struct edit *edit)
     case FIELD_MAX_FAMILY:
     case FIELD_GROUP: return skip_numbers(rest, 1);
     case FIELD_CURSOR: return skip_numbers(rest, 1) && skip_text(rest);
-    case FIELD_FILE_GONE: return skip_numbers(rest, 2);
-    case FIELD_FILE: return skip_file(rest);
+    case FIELD_FILE_GONE: return next_file_gone(rest, edit);
+    case FIELD_FILE: return next_file(rest, edit);
     case FIELD_FAMILY: return varint_next(rest, &edit->id) && edit->id <= UINT32_MAX;
     case FIELD_FAMILY_ADDED: edit->is_added = true; return next_text(rest, &edit->name);
     case FIELD_FAMILY_DROPPED: edit->is_dropped = true; return true;
@@ -192,12 +193,12 @@ static bool next_field(struct slice *rest, struct edit *edit)
 
 static int take_edit(void *context, struct slice record, struct error *err)
 {
-    struct edit edit = { .id = KV_DEFAULT };
+    struct kv_edit edit = { .id = KV_DEFAULT };
     struct kv_roster *roster = context;
     struct kv_roster_family *family;
 
     while (record.len)
-        if (!next_field(&record, &edit))
+        if (!kv_edit_next(&record, &edit))
             return 0;
     if (edit.id == KV_DEFAULT || (!edit.is_added && !edit.is_dropped))
         return 0;

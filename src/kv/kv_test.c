@@ -358,6 +358,23 @@ TEST(kv_open_calls_a_missing_table_damage)
     kv_shared_free(shared);
 }
 
+TEST(kv_open_calls_data_without_a_beginning_damage)
+{
+    static const enum kv_mode modes[] = { KV_WRITE, KV_READ_ONLY, KV_SECONDARY };
+    struct kv_shared *shared = kv_fixture_shared();
+    struct kv *kv = kv_fixture_open(shared, "day", KV_WRITE);
+    struct error err;
+
+    kv_fixture_put(kv, KV_DEFAULT, "key", "value");
+    kv_close(kv);
+    CHECK(unlink(kv_fixture_path("day/CURRENT")) == 0);
+    for (size_t i = 0; i < ARRAY_LEN(modes); i++) {
+        CHECK_ERROR(kv_fixture_try_open(shared, "day", modes[i], &kv, &err), &err, ERR_CORRUPT);
+        CHECK_HAS(err.text, "has data");
+    }
+    kv_shared_free(shared);
+}
+
 TEST(kv_open_calls_a_damaged_manifest_damage)
 {
     struct kv_shared *shared = kv_fixture_shared();

@@ -297,7 +297,6 @@ struct correcting {
     int64_t hour_ns;
     const struct store_sum_sink *sink;
     int (*correct)(void *context, const struct store_sums *sums, double weight, struct error *err);
-    struct store_reads *reads;
 };
 
 static bool is_odd(void *context, const struct seriesinfo *series)
@@ -320,14 +319,13 @@ static int correct_row(void *context, const struct seriesinfo *series, const str
     double weight = levels_correction(correcting->levels, series, row->start_ns);
     struct store_sums sums = row_as_sums(series, row);
 
-    correcting->reads->n_rows++;
     return weight == 0 ? 0 : correcting->correct(correcting->sink->context, &sums, weight, err);
 }
 
 static int correct_hours(struct engine *engine, const struct query *query, int64_t from_ns, int64_t until_ns,
-                         struct correcting *correcting, struct error *err)
+                         struct correcting *correcting, struct store_reads *reads, struct error *err)
 {
-    struct store_sink rows = { correcting, correct_names, correct_row };
+    struct store_sink rows = { correcting, correct_names, correct_row, reads };
     struct guarded guarded = { .query = query, .row_sink = rows };
     size_t n_hours;
     const int64_t *hours = levels_odd_hours(correcting->levels, &n_hours);
@@ -345,7 +343,7 @@ static int correct_hours(struct engine *engine, const struct query *query, int64
             result = read_cut_rows(engine, query, &asked, false, &rows, err);
         else
             result = store_scan(engine->options.store, &asked,
-                                &(struct store_sink){ &guarded, guard_row_names, guard_row }, err);
+                                &(struct store_sink){ &guarded, guard_row_names, guard_row, reads }, err);
         if (result < 0)
             return -1;
     }
@@ -461,11 +459,11 @@ static int read_prepared(struct engine *engine, const struct query *query, const
                          int (*correct)(void *context, const struct store_sums *sums, double weight, struct error *err),
                          struct store_reads *reads, struct error *err)
 {
-    struct correcting correcting = { .levels = &preparation->levels, .sink = sink, .correct = correct, .reads = reads };
+    struct correcting correcting = { .levels = &preparation->levels, .sink = sink, .correct = correct };
 
     if (read_sums(engine, query, from_ns, until_ns, preparation->step_ns, sink, reads, err) < 0)
         return -1;
-    return preparation->is_averaged ? correct_hours(engine, query, from_ns, until_ns, &correcting, err) : 0;
+    return preparation->is_averaged ? correct_hours(engine, query, from_ns, until_ns, &correcting, reads, err) : 0;
 }
 
 int engine_plan(struct engine *engine, const struct query *query,

@@ -84,7 +84,7 @@ struct day {
     struct kv *kv;
     uint32_t block_family;
     struct idcache idcache;
-    bool is_recovering; /* while it is loaded: damage is passed by, see dayload.h */
+    bool is_recovering; /* damage is passed by, see dayload.h: while it is loaded, or until readers of it are done */
     uint32_t n_lost;    /* how much could not be read of what is loaded */
     uint32_t ids_from;  /* ids of all kinds are not given below it: a salvage may have lost whose they were */
 

@@ -331,6 +331,9 @@ static int verify_one(struct rocks *rocks, int64_t start_ns, struct store_verify
     }
     n_bad_days = verify->n_bad_days;
     result = verify_day(day, rocks->datadir.quarantine, verify, err);
+    /* Of a day that was opened in spite of damage, what is left may be sound. */
+    if (day->is_recovering && verify->n_bad_days == n_bad_days)
+        verify->n_bad_days++;
     dayset_release(&rocks->days, day);
     if (result < 0 || verify->n_bad_days == n_bad_days)
         return result;

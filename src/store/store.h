@@ -119,7 +119,6 @@ struct store_sink {
  * [start_ns, start_ns + length_ns). */
 struct store_sums {
     const struct seriesinfo *series; /* or any of the group: all have the same service, name and types */
-    bool is_group;
     int64_t start_ns, length_ns;
     uint64_t n_rows;
     int64_t duration_ns; /* of the rows together */

@@ -2,7 +2,7 @@
 #include "store/sumplan.h"
 
 #include "block/storekey.h"
-#include "store/dayread.h"
+#include "store/sumscan_internal.h"
 
 #include <stdlib.h>
 
@@ -36,44 +36,6 @@ struct sumplan {
     struct kv_iterator *blocks;
     unsigned summed; /* what more than MAX_ESTIMATES groups have taken so far */
 };
-
-/* --- what a closing is read from --- */
-
-enum choice_kind {
-    CHOICE_ROWS,   /* single rows */
-    CHOICE_HOUR,   /* the roll-up of the hour */
-    CHOICE_SERIES, /* the sums of the series that match whole, and rows of the others */
-    CHOICE_SLOTS,  /* roll-ups of the whole slots, and rows before the first and behind the last */
-};
-
-struct choice {
-    enum choice_kind kind;
-    int64_t first_ns, last_ns; /* of CHOICE_SLOTS: from the first whole slot to the end of the last */
-};
-
-/* Down to the beginning of a slot of five minutes. */
-static int64_t round_down(int64_t time_ns)
-{
-    return time_ns - ((time_ns % DAY_SLOT_NS) + DAY_SLOT_NS) % DAY_SLOT_NS;
-}
-
-/* The table of sumscan.h, for a group in the hour at hand; that reading goes by the same is tested. */
-static struct choice choose(const struct sumplan *planning, const struct rowfilter_group *group, bool is_clean)
-{
-    int64_t step_ns = planning->options->step_ns;
-    struct choice choice = { .kind = CHOICE_ROWS,
-                             .first_ns = round_down(planning->begin_ns + DAY_SLOT_NS - 1),
-                             .last_ns = round_down(planning->end_ns) };
-    bool is_taken_whole = group->n_whole == group->n_series;
-
-    if (planning->options->is_by_rows || (group->has_others && !is_clean))
-        return choice;
-    if (planning->end_ns - planning->begin_ns == DAY_HOUR_NS && step_ns % DAY_HOUR_NS == 0)
-        choice.kind = is_taken_whole ? CHOICE_HOUR : CHOICE_SERIES;
-    else if (is_taken_whole && choice.first_ns < choice.last_ns && step_ns % DAY_SLOT_NS == 0)
-        choice.kind = CHOICE_SLOTS;
-    return choice;
-}
 
 /* --- bytes --- */
 
@@ -215,7 +177,7 @@ static int take_series(struct sumplan *planning, uint32_t group, unsigned *taken
 }
 
 static int take_slots(struct sumplan *planning, const struct marker *marker, uint32_t group,
-                      const struct choice *choice, unsigned *taken, struct error *err)
+                      const struct sumscan_choice *choice, unsigned *taken, struct error *err)
 {
     bool has;
 
@@ -235,17 +197,21 @@ static int take_slots(struct sumplan *planning, const struct marker *marker, uin
 static int take_closing(struct sumplan *planning, const struct marker *marker, uint32_t group, unsigned *taken,
                         struct error *err)
 {
-    struct choice choice = choose(planning, &planning->groups[group], day_view_is_clean(&planning->read.view, marker));
+    struct sumscan_choice choice =
+        sumscan_choose(&planning->groups[group], day_view_is_clean(&planning->read.view, marker), planning->begin_ns,
+                       planning->end_ns, planning->options->step_ns);
 
     if (planning->options->has_windows) {
         planning->plan.n_windows += planning->n_wanted[group];
         *taken |= TAKES_WINDOWS;
     }
+    if (planning->options->is_by_rows)
+        return take_rows(planning, taken, err);
     switch (choice.kind) {
-    case CHOICE_ROWS: return take_rows(planning, taken, err);
-    case CHOICE_HOUR: return take_hour(planning, marker, group, taken, err);
-    case CHOICE_SERIES: return take_series(planning, group, taken, err);
-    case CHOICE_SLOTS: break;
+    case SUMSCAN_ROWS: return take_rows(planning, taken, err);
+    case SUMSCAN_HOUR: return take_hour(planning, marker, group, taken, err);
+    case SUMSCAN_SERIES: return take_series(planning, group, taken, err);
+    case SUMSCAN_SLOTS: break;
     }
     return take_slots(planning, marker, group, &choice, taken, err);
 }

@@ -125,11 +125,10 @@ static int read_rollup(struct sumscan *scan, struct rollup *ret_rollup, bool *re
     return 0;
 }
 
-int sumscan_give(struct sumscan *scan, uint32_t series, bool is_group, int64_t start_ns, int64_t length_ns,
+int sumscan_give(struct sumscan *scan, uint32_t series, int64_t start_ns, int64_t length_ns,
                  const struct rollup *rollup, struct error *err)
 {
-    struct store_sums sums = { .is_group = is_group,
-                               .start_ns = start_ns,
+    struct store_sums sums = { .start_ns = start_ns,
                                .length_ns = length_ns,
                                .n_rows = rollup->n_rows,
                                .duration_ns = rollup->duration_ns,
@@ -224,8 +223,6 @@ static int pass_damage(struct sumscan *scan, enum storekey_kind kind, uint32_t s
     return is_damaged ? kv_iterator_pass_damage(scan->blocks, storekey_slice(&before), &has, err) : 0;
 }
 
-/* Calls `take` for the sums of a series over each part of the closing at hand. A damaged one is left out: its rows cannot
- * be read without it, either. */
 int sumscan_each_sums(struct sumscan *scan, uint32_t series,
                       int (*take)(struct sumscan *scan, uint32_t series, const struct rollup *rollup,
                                   struct error *err),
@@ -254,7 +251,7 @@ int sumscan_each_sums(struct sumscan *scan, uint32_t series,
 
 static int give_series_sums(struct sumscan *scan, uint32_t series, const struct rollup *rollup, struct error *err)
 {
-    return sumscan_give(scan, series, false, scan->begin_ns, DAY_HOUR_NS, rollup, err);
+    return sumscan_give(scan, series, scan->begin_ns, DAY_HOUR_NS, rollup, err);
 }
 
 static int give_series(void *context, uint32_t series, bool is_whole, struct error *err)
@@ -284,7 +281,7 @@ static int give_hour(struct sumscan *scan, struct error *err)
         return give_all_series(scan, err);
     scan->reads->n_hours += pieces.n;
     for (uint32_t i = 0; i < pieces.n; i++)
-        if (sumscan_give(scan, series, true, scan->begin_ns, DAY_HOUR_NS, &pieces.rollups[i], err) < 0)
+        if (sumscan_give(scan, series, scan->begin_ns, DAY_HOUR_NS, &pieces.rollups[i], err) < 0)
             return -1;
     return 0;
 }
@@ -301,7 +298,7 @@ static int give_slot(struct sumscan *scan, int64_t slot_ns, uint32_t series, uin
         return give_block_rows(scan, WANT_NOTHING, scan->group, slot_ns, slot_ns + DAY_SLOT_NS, err);
     scan->reads->n_slots += pieces.n;
     for (uint32_t i = 0; i < pieces.n; i++)
-        if (sumscan_give(scan, series, true, slot_ns, DAY_SLOT_NS, &pieces.rollups[i], err) < 0)
+        if (sumscan_give(scan, series, slot_ns, DAY_SLOT_NS, &pieces.rollups[i], err) < 0)
             return -1;
     return 0;
 }
@@ -328,12 +325,22 @@ static int64_t round_down(int64_t time_ns, int64_t unit_ns)
     return time_ns - ((time_ns % unit_ns) + unit_ns) % unit_ns;
 }
 
-static bool may_cross(const struct sumscan *scan, int64_t length_ns)
+/* Whether sums over such a length lie in one step each; a step of 0 is all time. */
+static bool may_cross(int64_t step_ns, int64_t length_ns)
 {
-    return scan->step_ns == 0 || scan->step_ns % length_ns == 0;
+    return step_ns % length_ns == 0;
 }
 
-/* Goes to an hour of the day; whether a part of it lies in the range. */
+static bool is_whole_hour(int64_t begin_ns, int64_t end_ns, int64_t step_ns)
+{
+    return end_ns - begin_ns == DAY_HOUR_NS && may_cross(step_ns, DAY_HOUR_NS);
+}
+
+static bool has_sums(const struct rowfilter_group *group, bool is_clean)
+{
+    return !group->has_others || is_clean;
+}
+
 bool sumscan_go_to_hour(struct sumscan *scan, uint8_t hour)
 {
     int64_t hour_ns = scan->read.view.day->start_ns + hour * DAY_HOUR_NS;
@@ -350,16 +357,31 @@ void sumscan_go_to_closing(struct sumscan *scan, const struct marker *marker)
     scan->is_clean = day_view_is_clean(&scan->read.view, marker);
 }
 
-/* Whether the hour at hand can be answered by sums of the whole hour. */
 bool sumscan_is_whole_hour(const struct sumscan *scan)
 {
-    return scan->end_ns - scan->begin_ns == DAY_HOUR_NS && may_cross(scan, DAY_HOUR_NS);
+    return is_whole_hour(scan->begin_ns, scan->end_ns, scan->step_ns);
 }
 
-/* Whether roll-ups and sums of the closing at hand hold what is asked of the group, and nothing that was deleted. */
 bool sumscan_has_sums(const struct sumscan *scan, const struct rowfilter_group *group)
 {
-    return !group->has_others || scan->is_clean;
+    return has_sums(group, scan->is_clean);
+}
+
+struct sumscan_choice sumscan_choose(const struct rowfilter_group *group, bool is_clean, int64_t begin_ns,
+                                     int64_t end_ns, int64_t step_ns)
+{
+    struct sumscan_choice choice = { .kind = SUMSCAN_ROWS,
+                                     .first_ns = round_down(begin_ns + DAY_SLOT_NS - 1, DAY_SLOT_NS),
+                                     .last_ns = round_down(end_ns, DAY_SLOT_NS) };
+    bool is_whole = sumscan_takes_whole(group);
+
+    if (!has_sums(group, is_clean))
+        return choice;
+    if (is_whole_hour(begin_ns, end_ns, step_ns))
+        choice.kind = is_whole ? SUMSCAN_HOUR : SUMSCAN_SERIES;
+    else if (is_whole && choice.first_ns < choice.last_ns && may_cross(step_ns, DAY_SLOT_NS))
+        choice.kind = SUMSCAN_SLOTS;
+    return choice;
 }
 
 /* --- closings --- */
@@ -367,21 +389,17 @@ bool sumscan_has_sums(const struct sumscan *scan, const struct rowfilter_group *
 /* Gives what roll-ups and sums the group has for the closing at hand, and says which rows are wanted besides. */
 static int give_group(struct sumscan *scan, enum want *ret_want, struct error *err)
 {
-    const struct rowfilter_group *group = &scan->groups[scan->group];
-    bool is_whole = sumscan_takes_whole(group), has_slots;
-    int64_t first_ns = round_down(scan->begin_ns + DAY_SLOT_NS - 1, DAY_SLOT_NS);
-    int64_t last_ns = round_down(scan->end_ns, DAY_SLOT_NS);
+    struct sumscan_choice choice =
+        sumscan_choose(&scan->groups[scan->group], scan->is_clean, scan->begin_ns, scan->end_ns, scan->step_ns);
+    bool has_slots;
 
-    *ret_want = WANT_ROWS;
-    if (!sumscan_has_sums(scan, group))
-        return 0;
-    if (sumscan_is_whole_hour(scan)) {
-        *ret_want = is_whole ? WANT_NOTHING : WANT_SOME;
-        return is_whole ? give_hour(scan, err) : 0; /* sumscan_give_some gave the sums of series */
+    switch (choice.kind) {
+    case SUMSCAN_ROWS: *ret_want = WANT_ROWS; return 0;
+    case SUMSCAN_HOUR: *ret_want = WANT_NOTHING; return give_hour(scan, err);
+    case SUMSCAN_SERIES: *ret_want = WANT_SOME; return 0; /* sumscan_give_some gave the sums of series */
+    case SUMSCAN_SLOTS: break;
     }
-    if (!is_whole || first_ns >= last_ns || !may_cross(scan, DAY_SLOT_NS))
-        return 0;
-    if (give_slots(scan, first_ns, last_ns, &has_slots, err) < 0)
+    if (give_slots(scan, choice.first_ns, choice.last_ns, &has_slots, err) < 0)
         return -1;
     *ret_want = has_slots ? WANT_EDGES : WANT_ROWS;
     return 0;
@@ -428,7 +446,7 @@ static int give_span(void *context, const struct openhour_span *span, uint32_t *
 
     *ret_n_steps = 0;
     arena_reset(&scan->arena);
-    if (span->start_ns < scan->begin_ns || !may_cross(scan, is_hour ? DAY_HOUR_NS : DAY_SLOT_NS))
+    if (span->start_ns < scan->begin_ns || !may_cross(scan->step_ns, is_hour ? DAY_HOUR_NS : DAY_SLOT_NS))
         return 0;
     if (slotcache_get(scan->read.context->slots, span->head, scan->read.tenant, span->group, span->number,
                       scan->read.view.n_commits, SLOTCACHE_ROLLUP, &scan->arena, &value, err) < 0)
@@ -445,7 +463,7 @@ static int give_span(void *context, const struct openhour_span *span, uint32_t *
         return -1;
     *(is_hour ? &scan->reads->n_hours : &scan->reads->n_slots) += 1;
     scan->reads->n_bytes += value.rollup.len;
-    return sumscan_give(scan, series, true, span->start_ns, length_ns, &rollup, err);
+    return sumscan_give(scan, series, span->start_ns, length_ns, &rollup, err);
 }
 
 /* --- all hours --- */

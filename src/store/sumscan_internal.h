@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What sumscan.c, which gives sums hour by hour, and sumscan_some.c, which gives those of some series of a group, share. */
+/* What sumscan.c, which gives sums hour by hour, and sumscan_some.c, which gives those of some series of a group, share; and
+ * by what sumplan.c knows what they read. */
 #pragma once
 
 #include "block/rollup.h"
@@ -50,6 +51,22 @@ struct sumscan {
     uint64_t generation; /* of sumcache.h, before the view was opened */
 };
 
+/* --- what a closing is read from --- */
+
+enum sumscan_kind {
+    SUMSCAN_ROWS,   /* single rows */
+    SUMSCAN_HOUR,   /* the roll-up of the hour */
+    SUMSCAN_SERIES, /* the sums of the series that match whole, and rows of the others */
+    SUMSCAN_SLOTS,  /* roll-ups of the whole slots, and rows before the first and behind the last */
+};
+struct sumscan_choice {
+    enum sumscan_kind kind;
+    int64_t first_ns, last_ns; /* of SUMSCAN_SLOTS: from the first whole slot to the end of the last */
+};
+/* The table of sumscan.h, for a group over the part of an hour that is asked for. `is_clean`: day_view_is_clean. */
+struct sumscan_choice sumscan_choose(const struct rowfilter_group *group, bool is_clean, int64_t begin_ns,
+                                     int64_t end_ns, int64_t step_ns);
+
 /* --- where the scan is --- */
 
 /* Goes to an hour of the day; whether a part of it lies in the range. */
@@ -75,7 +92,7 @@ MUST_CHECK int sumscan_each_sums(struct sumscan *scan, uint32_t series,
                                              struct error *err),
                                  struct error *err);
 /* Gives sums to the sink: of the series, or, with any of its series, of a group. */
-MUST_CHECK int sumscan_give(struct sumscan *scan, uint32_t series, bool is_group, int64_t start_ns, int64_t length_ns,
+MUST_CHECK int sumscan_give(struct sumscan *scan, uint32_t series, int64_t start_ns, int64_t length_ns,
                             const struct rollup *rollup, struct error *err);
 
 /* --- sumscan_some.c --- */

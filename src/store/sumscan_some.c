@@ -48,7 +48,7 @@ static int give_known(struct sumscan *scan, const struct known *known, struct er
         return 0; /* there are no rows */
     if (sumscan_representative(scan, &series, err) < 0)
         return -1;
-    return sumscan_give(scan, series, false, known->begin_ns, known->end_ns - known->begin_ns, &known->rollup, err);
+    return sumscan_give(scan, series, known->begin_ns, known->end_ns - known->begin_ns, &known->rollup, err);
 }
 
 static int give_added(struct sumscan *scan, struct error *err)

@@ -285,7 +285,7 @@ TEST(sumscan_does_not_remember_sums_with_damage)
     fill_hours(&sample);
     damage(&sample, STOREKEY_SUMS);
     for (int i = 0; i < 2; i++) {
-        struct store_query query = { .tenant = SLICE("default"),
+        struct store_query query = { .tenant = SLICE(STORE_TENANT_DEFAULT),
                                      .from_ns = day_sample_time(7),
                                      .until_ns = day_sample_time(11) };
         AUTO(selector_freep) struct selector *selector = NULL;
@@ -329,7 +329,7 @@ TEST(sumscan_gives_sums_in_parts_where_memory_is_short)
 static int sum_some(void *context, struct error *err)
 {
     struct day_sample *sample = context;
-    struct store_query query = { .tenant = SLICE("default"),
+    struct store_query query = { .tenant = SLICE(STORE_TENANT_DEFAULT),
                                  .from_ns = day_sample_time(7),
                                  .until_ns = day_sample_time(11) };
     AUTO(selector_freep) struct selector *selector = NULL;
@@ -344,6 +344,7 @@ static int sum_some(void *context, struct error *err)
         if (sumscan_day(sample->day, &query, 0, &(struct store_sum_sink){ &answer, take_names, add_sums }, &reads,
                         err) < 0)
             return -1;
+    CHECK(reads.n_series > 0);
     return 0;
 }
 

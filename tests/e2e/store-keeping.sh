@@ -169,6 +169,34 @@ out_has "all is well"
 [ -n "$(ls sound/quarantine)" ] || fail "nothing is in quarantine/"
 same "$(services sound --from 2026-10-02)" "api "
 
+t "a file that is missing or cut off is told by whoever looks, and by no empty answer"
+shop lost
+for table in lost/profiles/2026-10-01/*.sst; do
+    quietly mv "$table" kept.sst
+    run hearth series --data-dir lost
+    status_is 0
+    err_has "day 2026-10-01 is damaged, and answers lack what cannot be read"
+    err_has "$(basename "$table")' is missing"
+    run hearth verify --data-dir lost
+    status_is 1
+    out_has "2026-10-01: has files that cannot be read; --repair puts what can be read in its place"
+    head -c 100 kept.sst >"$table"
+    run hearth labels --data-dir lost
+    status_is 0
+    err_has "$(basename "$table")' has 100 bytes, and should have "
+    quietly mv kept.sst "$table"
+done
+for file in lost/profiles/2026-10-01/CURRENT lost/profiles/2026-10-01/MANIFEST-*; do
+    quietly mv "$file" kept.file
+    run hearth series --data-dir lost
+    status_is 0
+    out_has '"api"'
+    err_has "day 2026-10-01 cannot be read and is left out of the answer"
+    quietly mv kept.file "$file"
+done
+run hearth series --data-dir lost
+err_empty
+
 # --- backup and restore ---
 
 t "backup and restore: a round trip"
