@@ -339,10 +339,6 @@ TEST(what_is_too_large_is_counted_though_nobody_reads_it)
     buffer_done(&out);
 }
 
-    server_stop(server, CLOCK_NS_PER_SECOND);
-    buffer_done(&out);
-}
-
 TEST(a_tenant_with_many_series_has_few_turns)
 {
     struct server *server = start_with((struct server_options){ .is_multi_tenant = true });
