@@ -129,7 +129,7 @@ static inline void stopp(struct httpserver **server)
     atomic_store(&is_open, true);
     httpserver_free(*server);
 }
-#define SERVER AUTO(stopp) struct httpserver *server
+#define SERVER AUTO(stopp) UNUSED struct httpserver *server
 
 #define WAIT_UNTIL(condition)                                                                                          \
     do {                                                                                                               \

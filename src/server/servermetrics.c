@@ -100,15 +100,27 @@ void servermetrics_count_overload(struct server *server, bool is_refused)
     metrics_add(metrics_get_labelled(server->metrics, SERVERMETRIC_OVERLOAD, &outcome), 1);
 }
 
+/* Text of strangers, cut to fit, that can end neither its quotes nor the line. */
+static const char *quotable(struct slice text, size_t max, char *to)
+{
+    size_t len = MIN(text.len, max - 1);
+
+    for (size_t i = 0; i < len; i++)
+        to[i] = text.ptr[i] == '"' || text.ptr[i] == '\0' ? '?' : text.ptr[i];
+    to[len] = '\0';
+    return to;
+}
+
 static void log_access(const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns)
 {
     static const char *const versions[] = { [HTTP_1_0] = "HTTP/1.0", [HTTP_1_1] = "HTTP/1.1", [HTTP_2] = "HTTP/2" };
     const struct request *request = &exchange->request;
+    char path[1024], agent[256];
 
-    log_info("access", "%.*s \"%.*s %.*s %s\" %d %zu %llu %.3fms \"%.*s\"", SLICE_ARG(request->peer),
-             SLICE_ARG(slice_sub(request->method_text, 0, 32)), SLICE_ARG(slice_sub(request->path, 0, 1024)),
+    log_info("access", "%.*s \"%.*s %s %s\" %d %zu %llu %.3fms \"%s\"", SLICE_ARG(request->peer),
+             SLICE_ARG(slice_sub(request->method_text, 0, 32)), quotable(request->path, sizeof(path), path),
              versions[request->version], exchange->response.status, request->body.len, (unsigned long long)sent_bytes,
-             (double)duration_ns / 1e6, SLICE_ARG(slice_sub(http_header(&request->headers, "user-agent"), 0, 256)));
+             (double)duration_ns / 1e6, quotable(http_header(&request->headers, "user-agent"), sizeof(agent), agent));
 }
 
 void servermetrics_answered(void *context, const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns)

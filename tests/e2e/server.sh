@@ -160,6 +160,9 @@ ask /ready -A agent/1 && answers 200 ready
 wait_for log_has '"GET /ready HTTP/1.1" 200 0 6'
 log_has '"agent/1"' || fail "no agent in the access log"
 same "$(grep -c ' access: ' server.err)" 1
+ask '/no%00%22such' -A 'agent" 200'
+wait_for log_has '"GET /no??such HTTP/1.1" 404'
+log_has '"agent? 200"' || fail "an agent can end its quotes:" "$(cat server.err)"
 
 t "a bad configuration keeps the old settings"
 printf 'access-log: false\nno-such-option: 1\n' >hearth.yaml
@@ -167,7 +170,7 @@ kill -HUP "$server_pid"
 wait_for log_has "the configuration cannot be used, so the old settings stay"
 log_has no-such-option || fail "what is wrong is not told:" "$(cat server.err)"
 ask /ready && answers 200 ready
-wait_for test "$(grep -c ' access: ' server.err)" = 2
+wait_for test "$(grep -c ' access: ' server.err)" = 3
 stop_server
 status_is 0
 
