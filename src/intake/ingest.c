@@ -193,12 +193,14 @@ static int subtract_previous(struct ingest *ingest, struct slice previous, struc
     struct intake_worker *worker = ingest->worker;
     AUTO(unpacker_freep) struct unpacker *unpacker = NULL;
     const struct format *format = format_find(SLICE("pprof"));
+    struct profile_limits limits = worker->intake->limits;
     struct batch older;
     int result;
 
     if (unpacker_new(&unpacker, err) < 0)
         return -1;
-    batch_init(&older, &worker->intake->limits);
+    limits.max_inflated_bytes = MIN(limits.max_inflated_bytes, worker->inflated_left);
+    batch_init(&older, &limits);
     batch_reset(&worker->made);
     result = format_read(previous, format, unpacker, &older, &format, err);
     if (result < 0)

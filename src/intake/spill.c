@@ -35,6 +35,7 @@ struct spill {
     char id[48];            /* of the same */
     uint64_t read_name;     /* of the file: ids begin with it */
     bool is_directory_synced;
+    bool has_lost_sync; /* of a file that is written no more */
     struct buffer scratch;
     struct spill_counts counts;
 };
@@ -151,6 +152,10 @@ static int sync_locked(struct spill *spill, struct error *err)
 {
     char path[PATH_MAX];
 
+    if (spill->has_lost_sync) {
+        spill->has_lost_sync = false;
+        return error_set(err, ERR_IO, "a spill file was left without a sync");
+    }
     if (spill->write_fd < 0)
         return 0;
     name_file(spill, spill->write_number, path);
@@ -186,6 +191,16 @@ static int encode_record(struct spill *spill, const struct upload *upload, struc
     return 0;
 }
 
+/* Takes half a record back, or leaves the file that ends in it; what was whole in there is synced first. */
+static void give_up_record(struct spill *spill)
+{
+    if (ftruncate(spill->write_fd, (off_t)spill->write_at) == 0 &&
+        lseek(spill->write_fd, (off_t)spill->write_at, SEEK_SET) >= 0)
+        return;
+    spill->has_lost_sync |= fdatasync(spill->write_fd) < 0;
+    end_file(spill);
+}
+
 static int append_locked(struct spill *spill, const struct upload *upload, struct error *err)
 {
     if (encode_record(spill, upload, err) < 0)
@@ -201,10 +216,7 @@ static int append_locked(struct spill *spill, const struct upload *upload, struc
     if (spill->write_fd < 0 && begin_file(spill, err) < 0)
         return -1;
     if (fs_write(spill->write_fd, spill->scratch.data, spill->scratch.len, err) < 0) {
-        if (ftruncate(spill->write_fd, (off_t)spill->write_at) < 0)
-            end_file(spill);
-        else
-            IGNORE(lseek(spill->write_fd, (off_t)spill->write_at, SEEK_SET) < 0, "seeking in an open file works");
+        give_up_record(spill);
         return error_wrap(err, "writing to the spill file");
     }
     spill->write_at += spill->scratch.len;
