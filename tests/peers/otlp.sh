@@ -42,7 +42,7 @@ to_otlp() {
     out_empty
     case $2 in
     */attributes.*) err_has "attribute of a mapping or location that has no place in the model; dropped (16; " ;;
-    */payload.*) err_has "original payload beside the samples; dropped (1; " ;;
+    */payload.*) err_has "original payload beside the samples; dropped (profile 0" ;;
     *) err_empty ;;
     esac
 }
