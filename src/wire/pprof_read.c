@@ -473,6 +473,35 @@ static inline struct slice *note_run(struct protobuf_reader *r, uint32_t tag, st
     return note;
 }
 
+static uint64_t location_id(struct slice location)
+{
+    struct protobuf_reader r = protobuf_reader_of(location);
+    uint64_t id = 0;
+    uint32_t tag;
+
+    while (protobuf_next(&r, &tag)) {
+        if (tag == PPROF_VARINT(PPROF_LOCATION_ID))
+            id = protobuf_varint(&r);
+        else
+            protobuf_skip(&r, tag);
+    }
+    return id;
+}
+
+/* An old profiler of .NET wrote functions without ids, one for each location and called by the location's id. */
+static PPROF_COLD void name_functions(struct pprof_decoder *d)
+{
+    uint32_t n = d->tables->n_functions;
+
+    for (uint32_t i = 1; i < n; i++)
+        if (d->function_ids[i] != 0)
+            return;
+    for (uint32_t i = 1; i < n; i++)
+        d->function_ids[i] = location_id(d->locations[i - 1]);
+    report_add(&d->batch->report, "functions have no ids; those of their locations taken", n - 1, "%u functions",
+               n - 1);
+}
+
 static PPROF_STEP int decode_tables(struct pprof_decoder *d, struct error *err)
 {
     struct protobuf_reader r = protobuf_reader_of(d->bytes);
@@ -502,6 +531,8 @@ static PPROF_STEP int decode_tables(struct pprof_decoder *d, struct error *err)
         return pprof_explain(d->bytes, &r, err);
     if (check_string_zero(d, err) < 0)
         return -1;
+    if (d->tables->n_functions > 1 && d->function_ids[1] == 0 && d->tables->n_functions == d->tables->n_frames)
+        name_functions(d);
     if (build_index(d, "mapping", d->mapping_ids, d->tables->n_mappings, &d->mappings, err) < 0 ||
         build_index(d, "function", d->function_ids, d->tables->n_functions, &d->functions, err) < 0)
         return -1;

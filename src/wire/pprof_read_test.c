@@ -225,6 +225,31 @@ TEST(pprof_ids_may_be_any_numbers)
     buffer_done(&out);
 }
 
+TEST(pprof_functions_without_ids_have_those_of_their_locations)
+{
+    struct batch batch;
+    struct buffer out;
+    size_t begin;
+
+    buffer_init(&out, 0);
+    example_type(&out, PPROF_PROFILE_SAMPLE_TYPE, EXAMPLE_SAMPLES, EXAMPLE_COUNT);
+    example_location(&out, 7, 0, 0, EXAMPLE_LINES(7, 1));
+    example_location(&out, 9, 0, 0, EXAMPLE_LINES(9, 2));
+    example_function(&out, 0, EXAMPLE_WORK, 0, 0, 0);
+    example_function(&out, 0, EXAMPLE_MAIN, 0, 0, 0);
+    begin = protobuf_begin(&out, PPROF_PROFILE_SAMPLE);
+    EXAMPLE_PACKED(&out, PPROF_SAMPLE_LOCATION_ID, 7, 9);
+    EXAMPLE_PACKED(&out, PPROF_SAMPLE_VALUE, 1);
+    protobuf_end(&out, begin);
+    example_strings(&out);
+    example_decode(buffer_slice(&out), &batch);
+    CHECK_EQ(report_total(&batch.report), 2);
+    CHECK_EQ(batch.tables.lines[batch.tables.frames[1].first_line].function, 1);
+    CHECK_EQ(batch.tables.lines[batch.tables.frames[2].first_line].function, 2);
+    batch_done(&batch);
+    buffer_done(&out);
+}
+
 TEST(pprof_of_equal_ids_the_last_wins)
 {
     static const uint64_t ids[] = { 4, 90000 }; /* dense and sparse */
