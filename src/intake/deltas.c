@@ -17,6 +17,7 @@
 #define MAGIC         "hearthD1"
 #define MAX_SERIES    (1u << 20)
 #define MAX_WINDOW_NS (24 * 3600 * (int64_t)1000000000)
+#define OVERLAP_NS    ((int64_t)1000000000)
 #define NONE          UINT32_MAX
 
 /* The counters of one process, sorted by key, each key once: values[row * n_types + type]. */
@@ -335,13 +336,21 @@ static double distance(const struct deltas_process *older, const struct deltas_p
     return pass_rows(older, &at, NULL) ? sum : -1;
 }
 
-static uint32_t find_nearest(const struct series *s, const struct deltas_process *process)
+/* Whether the window of `profile` begins before that of the older one ends: one process has one after the other. Some
+ * senders round to whole seconds. */
+static bool overlaps(const struct deltas_process *older, const struct profile *profile)
+{
+    return profile->duration_ns > 0 && profile->start_ns > 0 && older->end_ns - profile->start_ns > OVERLAP_NS;
+}
+
+static uint32_t find_nearest(const struct series *s, const struct deltas_process *process,
+                             const struct profile *profile)
 {
     uint32_t nearest = NONE;
     double best = 0;
 
     for (uint32_t i = 0; i < s->n; i++) {
-        double far = distance(s->processes[i], process);
+        double far = overlaps(s->processes[i], profile) ? -1 : distance(s->processes[i], process);
 
         if (far >= 0 && (nearest == NONE || far < best)) {
             nearest = i;
@@ -408,7 +417,7 @@ int deltas_apply(struct deltas *deltas, struct hash128 series, const struct cont
         return -1;
     }
     process->version = step.version = ++deltas->last_version;
-    nearest = find_nearest(s, process);
+    nearest = find_nearest(s, process, profile);
     if (nearest != NONE) {
         step.before = s->processes[nearest];
         step.is_first = false;

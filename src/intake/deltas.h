@@ -3,7 +3,8 @@
  *
  * Nothing in such a profile says which process it is of, and several processes may send under the same labels. So of each
  * series the newest profile of several processes is remembered, and a new one follows the nearest of those in which no
- * counter was higher: that is the one of its own process unless it could be no other's. With none it is the first of its
+ * counter was higher and whose window does not overlap its own: that is the one of its own process unless it could be no
+ * other's. With none it is the first of its
  * process (or the process began anew), and how much of it happened since nobody can say: only its levels count.
  *
  * D1  Never negative: no counter of the one before is higher.

@@ -11,6 +11,7 @@ static const struct hash128 series_a = { 1, 1 }, series_b = { 2, 1 };
 
 /* Profiles of one series, one after another, and what became of them as text: "x 30 8 | y 5 5". */
 struct story {
+    int64_t window_ns; /* of profiles given; 0 = they know only their end */
     struct deltas *deltas;
     char text[512];
     bool is_first;
@@ -53,7 +54,7 @@ static int try_profile(struct story *story, struct hash128 series, const char *a
     int result;
 
     store_sample_batch(&wanted, 1, &batch);
-    batch.profiles[0].duration_ns = 0;
+    batch.profiles[0].duration_ns = story->window_ns;
     batch.profiles[0].types[0].temporality = TEMPORALITY_CUMULATIVE;
     batch.profiles[0].types[1].nature = VALUE_LEVEL;
     CHECK(deltas_is_cumulative(&batch.profiles[0]));
@@ -127,6 +128,19 @@ TEST(deltas_of_several_processes_behind_one_series_do_not_mix)
     CHECK_TEXT(give(&story, "15T10:01", "x 12 1 | y 900 1"), "x 2 1\ny 0 1\n");
     CHECK_TEXT(give(&story, "15T10:02", "x 1011 1 | y 505 1"), "x 1 1\ny 0 1\n");
     CHECK_TEXT(give(&story, "15T10:02", "x 13 1 | y 901 1"), "x 1 1\ny 1 1\n");
+    deltas_free(story.deltas);
+}
+
+TEST(deltas_of_windows_that_overlap_are_of_several_processes)
+{
+    struct story story = begin(NULL, 0);
+
+    story.window_ns = 60 * CLOCK_NS_PER_SECOND;
+    give(&story, "15T10:00", "x 10 1"); /* a young process, then one that has seen much */
+    CHECK_TEXT(give(&story, "15T10:00", "x 1000 1"), "x 0 1\n");
+    CHECK(story.is_first);
+    CHECK_TEXT(give(&story, "15T10:01", "x 1005 1"), "x 5 1\n");
+    CHECK_TEXT(give(&story, "15T10:01", "x 11 1"), "x 1 1\n");
     deltas_free(story.deltas);
 }
 
