@@ -22,7 +22,8 @@ struct server_config {
     bool is_multi_tenant;
     uint64_t max_body_bytes, queue_bytes, spill_bytes;
     uint64_t n_workers, max_connections;
-    int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns, stop_timeout_ns;
+    int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns, stop_timeout_ns, query_timeout_ns;
+    uint64_t query_bytes;
     const char *cors_origin;
     bool has_access_log;
     const char *log_file;
@@ -72,6 +73,10 @@ static const struct option_spec limit_options[] = {
       "How long a request's body may stand still. All of it may take ten times as long.", .min = "100ms" },
     { "idle-timeout", OPTION_DURATION, FIELD(server_config, idle_timeout_ns), "2m",
       "How long a connection may wait for its next request.", .min = "100ms" },
+    { "query-memory", OPTION_SIZE, FIELD(server_config, query_bytes), "256MiB",
+      "What the answer to a query may take of memory while it is made.", .min = "1MiB" },
+    { "query-timeout", OPTION_DURATION, FIELD(server_config, query_timeout_ns), "30s",
+      "How long a query may take; 0 = as long as it needs." },
     { "stop-timeout", OPTION_DURATION, FIELD(server_config, stop_timeout_ns), "10s",
       "How long requests that were begun may take to end when the server stops." },
 };
@@ -169,6 +174,8 @@ static int make_options(const struct server_config *config, struct server_option
         .head_timeout_ns = config->head_timeout_ns,
         .body_timeout_ns = config->body_timeout_ns,
         .idle_timeout_ns = config->idle_timeout_ns,
+        .query_bytes = config->query_bytes,
+        .query_timeout_ns = config->query_timeout_ns,
         .cors_origin = config->cors_origin,
         .has_access_log = config->has_access_log,
     };

@@ -205,8 +205,10 @@ static bool find_route(struct exchange *exchange)
     int status = 404;
 
     exchange->route = route_find(&options->routes, request->method, request->path, &exchange->arena, &status, &allowed);
-    if (exchange->route)
+    if (exchange->route) {
+        exchange->context = exchange->route->context ? exchange->route->context : options->context;
         return true;
+    }
     if (request->method == HTTP_OPTIONS && (status == 405 || slice_is(request->path, "*"))) {
         answer_options(exchange, allowed);
     } else if (status == 405) {

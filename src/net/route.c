@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/route.h"
 
+#include "base/memory.h"
+
 const char *route_scope_name(enum route_scope scope)
 {
     static const char *const names[] = {
@@ -42,4 +44,23 @@ const struct route *route_find(const struct route_table *table, enum http_method
     *ret_status = allowed ? 405 : 404;
     *ret_allowed = slice_from(allowed);
     return NULL;
+}
+
+int route_join(const struct route_mount *mounts, size_t n, struct route_table *ret_table, struct error *err)
+{
+    struct route *routes;
+    size_t at = 0, total = 0;
+
+    for (size_t i = 0; i < n; i++)
+        total += mounts[i].table->n;
+    routes = memory_alloc(total * sizeof(*routes), err);
+    if (!routes)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < mounts[i].table->n; k++) {
+            routes[at] = mounts[i].table->routes[k];
+            routes[at++].context = mounts[i].context;
+        }
+    *ret_table = (struct route_table){ routes, total };
+    return 0;
 }

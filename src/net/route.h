@@ -40,12 +40,21 @@ struct route {
     bool is_quick;                                           /* the handler runs on the loop */
     bool is_procedure;                                       /* of an RPC service */
     struct route_parameter parameters[ROUTE_MAX_PARAMETERS]; /* up to the first without a name */
+    void *context; /* exchange->context of its handlers; NULL = the server's. Set by route_join */
 };
 
 struct route_table {
     const struct route *routes;
     size_t n;
 };
+
+/* A table whose handlers have a context of their own. */
+struct route_mount {
+    const struct route_table *table;
+    void *context; /* NULL = the server's */
+};
+/* All rows of several tables as one, in their order; freed with memory_free(table.routes). Errors: ERR_MEMORY. */
+MUST_CHECK int route_join(const struct route_mount *mounts, size_t n, struct route_table *ret_table, struct error *err);
 
 /* The route of a request, or NULL with the status that says why: 404, or 405 with the methods that the path knows, as an
  * Allow header has them, in `ret_allowed` (from the arena). */

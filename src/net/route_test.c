@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/memory.h"
 #include "base/test.h"
 #include "net/route.h"
 
@@ -60,4 +61,19 @@ TEST(a_wrong_method_is_told_the_right_ones)
     CHECK(!find(HTTP_GET, "/nothing", &status, allowed));
     CHECK_EQ(status, 404);
     CHECK_TEXT(allowed, "");
+}
+
+TEST(joined_tables_keep_their_order_and_give_their_rows_a_context)
+{
+    struct route_table first = { routes, 2 }, second = { routes + 2, 2 }, all;
+    struct route_mount mounts[] = { { &first, NULL }, { &second, &second } };
+    struct error err;
+
+    CHECK_OK(route_join(mounts, 2, &all, &err), &err);
+    CHECK_EQ(all.n, 4);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(all.routes[i].path == routes[i].path);
+        CHECK(all.routes[i].context == (i < 2 ? NULL : (void *)&second));
+    }
+    memory_free((void *)all.routes);
 }

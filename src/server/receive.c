@@ -43,24 +43,9 @@ static struct receiving *receiving_of(const struct exchange *exchange)
 
 /* --- tenants --- */
 
-bool tenant_of(struct exchange *exchange, struct slice *ret_tenant)
+static bool tenant_of(struct exchange *exchange, struct slice *ret_tenant)
 {
-    struct slice given = http_header(&exchange->request.headers, "x-scope-orgid");
-    struct error err;
-
-    *ret_tenant = SLICE(STORE_TENANT_DEFAULT);
-    if (!server_of(exchange)->options.is_multi_tenant)
-        return true;
-    if (given.len == 0) {
-        exchange_fail_with(exchange, 401, "no org id");
-        return false;
-    }
-    if (store_check_tenant(given, &err) < 0) {
-        exchange_fail_with(exchange, 400, "X-Scope-OrgID: %s", err.text);
-        return false;
-    }
-    *ret_tenant = given;
-    return true;
+    return answer_tenant(exchange, server_of(exchange)->options.is_multi_tenant, ret_tenant);
 }
 
 void receive_admit(struct exchange *exchange)

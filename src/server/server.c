@@ -45,6 +45,27 @@ static int make_workers(struct server *server, struct error *err)
     return 0;
 }
 
+/* Who answers questions, and where. */
+static int open_answers(struct server *server, struct error *err)
+{
+    const struct server_options *options = &server->options;
+    struct engine_options engine = { .store = server->store, .query_bytes = options->query_bytes };
+    const struct server_guest *guest = &options->guest;
+    struct route_mount mounts[] = { { &server_routes, server },
+                                    { &answer_routes, &server->answer },
+                                    { guest->routes, guest->self } };
+
+    if (engine_new(&engine, &server->engine, err) < 0)
+        return -1;
+    server->answer = (struct answer){ .store = server->store,
+                                      .engine = server->engine,
+                                      .is_multi_tenant = options->is_multi_tenant,
+                                      .timeout_ns = options->query_timeout_ns };
+    if (guest->routes && guest->begin(guest->self, server->store, server->engine, err) < 0)
+        return -1;
+    return route_join(mounts, guest->routes ? 3 : 2, &server->routes, err);
+}
+
 static int listen_all(struct server *server, struct error *err)
 {
     const struct server_options *options = &server->options;
@@ -52,7 +73,7 @@ static int listen_all(struct server *server, struct error *err)
     struct httpserver_options http = {
         .listen = addresses,
         .n_listen = options->n_listeners,
-        .routes = server_routes,
+        .routes = server->routes,
         .context = server,
         .pool = { .n_workers = server->n_workers, .max_waiting_bytes = options->max_waiting_bytes },
         .settle = receive_settle,
@@ -92,7 +113,7 @@ static int start_scraping(struct server *server, struct scrapeconfig *config, st
 static int start(struct server *server, struct error *err)
 {
     if (server_register_metrics(&server->metrics, err) < 0 || open_store(server, err) < 0 ||
-        make_workers(server, err) < 0 || listen_all(server, err) < 0)
+        make_workers(server, err) < 0 || open_answers(server, err) < 0 || listen_all(server, err) < 0)
         return -1;
     if (thread_start(&server->drainer, "drainer", drain_run, server, err) < 0)
         return -1;
@@ -134,6 +155,8 @@ void server_stop(struct server *server, int64_t timeout_ns)
     memory_free(server->workers);
     intake_free(server->intake);
     spill_close(server->spill);
+    memory_free((void *)server->routes.routes);
+    engine_free(server->engine);
     store_close(server->store);
     metrics_unregister(server->metrics);
     memory_free(server);

@@ -11,6 +11,7 @@
 #include "base/address.h"
 #include "base/metrics.h"
 #include "net/route.h"
+#include "query/engine.h"
 #include "scrape/scrapeconfig.h"
 #include "store/store.h"
 
@@ -28,6 +29,14 @@ struct server_alias {
 };
 #define SERVER_MAX_ALIASES 8
 
+/* Routes that somebody else brings along, with what belongs to them. */
+struct server_guest {
+    const struct route_table *routes; /* NULL = there are none */
+    /* Called when the store is open and nobody asks yet: makes the context of the routes. */
+    int (*begin)(void *self, struct store *store, struct engine *engine, struct error *err);
+    void *self; /* the context */
+};
+
 struct server_options {
     struct server_listener listeners[SERVER_MAX_LISTENERS];
     size_t n_listeners;
@@ -39,10 +48,13 @@ struct server_options {
     uint64_t max_waiting_bytes;                                /* of bodies that wait for a worker; 0 = 32 MiB */
     uint64_t max_spill_bytes;                                  /* 0 = 1 GiB */
     int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns; /* 0 = chosen by net/ */
+    uint64_t query_bytes;                                      /* what a query may take; 0 = chosen by the engine */
+    int64_t query_timeout_ns;                                  /* 0 = none */
     const char *cors_origin;                                   /* NULL = pages of other origins may not ask */
     bool has_access_log;
     struct server_alias aliases[SERVER_MAX_ALIASES]; /* for the status */
     size_t n_aliases;
+    struct server_guest guest;
     struct scrapeconfig *scrape; /* what to scrape; taken by a start that succeeds. NULL = nothing */
 };
 

@@ -2,6 +2,7 @@
 /* What the files of this room share: the running server, and its handlers. */
 #pragma once
 
+#include "answer/answer.h"
 #include "base/metrics.h"
 #include "base/thread.h"
 #include "intake/intake.h"
@@ -14,6 +15,9 @@
 struct server {
     struct server_options options;
     struct store *store;
+    struct engine *engine;
+    struct answer answer;
+    struct route_table routes; /* all that are mounted */
     struct intake *intake;
     struct intake_worker **workers; /* [n_workers + 2]; the last two are the drainer's and the scraper's */
     uint32_t n_workers;
@@ -49,9 +53,6 @@ MUST_CHECK int receive_scraped(void *context, const struct upload *upload, struc
 
 /* The thread that takes uploads out of the spill file (drain.c). */
 void drain_run(struct thread *thread, void *context);
-
-/* Whose data a request is about: from the header if there are several tenants. False: it is answered. */
-MUST_CHECK bool tenant_of(struct exchange *exchange, struct slice *ret_tenant);
 
 /* Handlers about the server itself (health.c, status.c). */
 void health_ready(struct exchange *exchange);
