@@ -250,6 +250,17 @@ static void block_signals(sigset_t *ret_set)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* The server is stopping; somebody who does not want to wait for that presses Ctrl-C once more. */
+static void let_interrupt_end_it(void)
+{
+    sigset_t interrupt;
+
+    signal(SIGINT, SIG_DFL);
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    pthread_sigmask(SIG_UNBLOCK, &interrupt, NULL);
+}
+
 static void tell_manager(const char *lines)
 {
     struct error err;
@@ -350,6 +361,7 @@ static int run(struct command_context *context, struct error *err)
         tell_manager("READY=1\nSTATUS=taking profiles");
         serve(context, server, &signals);
     }
+    let_interrupt_end_it();
     server_stop(server, config->stop_timeout_ns);
     log_info("server", "stopped");
     return result;
@@ -364,7 +376,8 @@ const struct command cmd_server = {
         "of "
         "the server.\n\n"
         "When it is ready it prints one line of JSON with the addresses it listens on. SIGTERM and SIGINT stop it: it "
-        "takes nothing new, answers what was begun and closes the store. SIGHUP reads the configuration file again and "
+        "takes nothing new, answers what was begun and closes the store; a second SIGINT ends it at once. SIGHUP reads "
+        "the configuration file again and "
         "opens the log file anew; what cannot be changed while running is told in the log.\n\n"
         "All listeners are on the loopback interface unless told otherwise, since there is no authentication yet.",
     .config_bytes = sizeof(struct server_config),

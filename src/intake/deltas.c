@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define MAGIC         "hearthD1"
+#define MAGIC         "hearthD2"
 #define MAX_SERIES    (1u << 20)
 #define MAX_WINDOW_NS (24 * 3600 * (int64_t)1000000000)
 #define OVERLAP_NS    ((int64_t)1000000000)
@@ -23,6 +23,7 @@
 /* The counters of one process, sorted by key, each key once: values[row * n_types + type]. */
 struct deltas_process {
     uint64_t version; /* unique among all processes that were ever remembered */
+    uint64_t place;
     int64_t end_ns;
     int64_t used_mono_ns;
     uint32_t n_rows, n_types;
@@ -343,21 +344,46 @@ static bool overlaps(const struct deltas_process *older, const struct profile *p
     return profile->duration_ns > 0 && profile->start_ns > 0 && older->end_ns - profile->start_ns > OVERLAP_NS;
 }
 
+/* The nearest of those that are of `place`, or of all where it is 0. */
 static uint32_t find_nearest(const struct series *s, const struct deltas_process *process,
-                             const struct profile *profile)
+                             const struct profile *profile, uint64_t place)
 {
     uint32_t nearest = NONE;
     double best = 0;
 
     for (uint32_t i = 0; i < s->n; i++) {
-        double far = overlaps(s->processes[i], profile) ? -1 : distance(s->processes[i], process);
+        double far;
 
+        if ((place && s->processes[i]->place != place) || overlaps(s->processes[i], profile))
+            continue;
+        far = distance(s->processes[i], process);
         if (far >= 0 && (nearest == NONE || far < best)) {
             nearest = i;
             best = far;
         }
     }
     return nearest;
+}
+
+/* Whether the window of `profile` begins where that of the older one ends. */
+static bool continues(const struct deltas_process *older, const struct profile *profile)
+{
+    return profile->duration_ns > 0 && profile->start_ns > 0 && profile->start_ns - older->end_ns <= OVERLAP_NS;
+}
+
+/* The one that `process` follows. */
+static uint32_t find_before(const struct series *s, const struct deltas_process *process, const struct profile *profile)
+{
+    uint32_t nearest = find_nearest(s, process, profile, 0), own;
+    const struct deltas_process *other;
+
+    if (nearest == NONE)
+        return NONE;
+    other = s->processes[nearest];
+    if (other->place == process->place || !other->place || !process->place || continues(other, profile))
+        return nearest;
+    own = find_nearest(s, process, profile, process->place);
+    return own != NONE && distance(s->processes[own], other) < 0 ? own : NONE;
 }
 
 /* Puts the differences where the counters were: at the first of equal samples, nothing at the others. */
@@ -397,14 +423,14 @@ static void put_window(struct profile *profile, const struct deltas_process *bef
     }
 }
 
-int deltas_apply(struct deltas *deltas, struct hash128 series, const struct content *content, struct profile *profile,
-                 struct arena *scratch, struct deltas_step *ret_step, struct error *err)
+int deltas_apply(struct deltas *deltas, struct deltas_source source, const struct content *content,
+                 struct profile *profile, struct arena *scratch, struct deltas_step *ret_step, struct error *err)
 {
-    struct deltas_step step = { .series = series, .is_first = true };
+    struct deltas_step step = { .series = source.series, .is_first = true };
     struct deltas_process *process;
     struct counters counters;
     struct series *s;
-    uint32_t nearest;
+    uint32_t before;
 
     if (gather(profile, content, scratch, &counters, err) < 0)
         return -1;
@@ -412,17 +438,18 @@ int deltas_apply(struct deltas *deltas, struct hash128 series, const struct cont
     if (!process)
         return -1;
     LOCK_SCOPE(&deltas->lock);
-    if (get_series(deltas, series, &s, err) < 0) {
+    if (get_series(deltas, source.series, &s, err) < 0) {
         memory_free(process);
         return -1;
     }
     process->version = step.version = ++deltas->last_version;
-    nearest = find_nearest(s, process, profile);
-    if (nearest != NONE) {
-        step.before = s->processes[nearest];
+    process->place = source.place;
+    before = find_before(s, process, profile);
+    if (before != NONE) {
+        step.before = s->processes[before];
         step.is_first = false;
         deltas->used_bytes -= process_bytes(step.before->n_rows, step.before->n_types);
-        s->processes[nearest] = s->processes[--s->n];
+        s->processes[before] = s->processes[--s->n];
         put_window(profile, step.before);
     }
     put_differences(profile, &counters, step.before, process);
@@ -456,10 +483,10 @@ uint64_t deltas_seed(const struct deltas *deltas)
 /* --- the state on disk ---
  *
  * 8 bytes magic, u64 seed, then processes, oldest series first: hash128 series, i64 end_ns, u32 n_rows, u32 n_types,
- * keys, values; at the end u64 xxh3 of all before it. All little-endian. */
+ * u64 place, keys, values; at the end u64 xxh3 of all before it. All little-endian. */
 
 #define HEADER_BYTES  16
-#define PROCESS_BYTES (16 + 8 + 4 + 4)
+#define PROCESS_BYTES (16 + 8 + 4 + 4 + 8)
 
 static void append_u64(struct buffer *out, uint64_t value)
 {
@@ -475,6 +502,7 @@ static void append_process(struct buffer *out, struct hash128 series, const stru
     append_u64(out, series.b);
     append_u64(out, (uint64_t)process->end_ns);
     append_u64(out, (uint64_t)process->n_types << 32 | process->n_rows);
+    append_u64(out, process->place);
     buffer_append(out, process->keys, process->n_rows * sizeof(*process->keys));
     buffer_append(out, process->values, (size_t)process->n_rows * process->n_types * sizeof(*process->values));
 }
@@ -519,6 +547,7 @@ static int read_process(struct deltas *d, struct slice *rest, struct error *err)
     if (!process)
         return -1;
     process->end_ns = (int64_t)bytes_get_le64(at + 16);
+    process->place = bytes_get_le64(at + 32);
     process->version = ++d->last_version;
     memcpy(process->keys, at + PROCESS_BYTES, len);
     if (get_series(d, key, &s, err) < 0) {

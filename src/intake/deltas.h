@@ -3,9 +3,10 @@
  *
  * Nothing in such a profile says which process it is of, and several processes may send under the same labels. So of each
  * series the newest profile of several processes is remembered, and a new one follows the nearest of those in which no
- * counter was higher and whose window does not overlap its own: that is the one of its own process unless it could be no
- * other's. With none it is the first of its
- * process (or the process began anew), and how much of it happened since nobody can say: only its levels count.
+ * counter was higher, whose window does not overlap its own, and which came from the same place or ends where this one
+ * begins. Where the nearest came from elsewhere, one of the same place is followed only if the nearest cannot be between
+ * them: one process may be seen from several places, behind proxies. With none it is the first of its process (or the
+ * process began anew), and how much of it happened since nobody can say: only its levels count.
  *
  * D1  Never negative: no counter of the one before is higher.
  * D2  Never twice: a profile that was followed is replaced by what followed it. Only a clean end writes the state down,
@@ -19,7 +20,7 @@
 #include "profile/content.h"
 #include "profile/profile.h"
 
-#define DELTAS_PROCESSES     16
+#define DELTAS_PROCESSES     64
 #define DELTAS_DEFAULT_BYTES ((uint64_t)64 << 20)
 
 struct deltas;
@@ -44,10 +45,16 @@ struct deltas_step {
     bool is_first;
 };
 
+/* Whose counters they are, as far as anybody can say. */
+struct deltas_source {
+    struct hash128 series;
+    uint64_t place; /* a hash of where it came from: an address; 0 = not known, and may be any */
+};
+
 /* Replaces the cumulative values of `profile` by differences, where they are, and calls their types deltas. The window
  * begins at the profile before if the profile itself knows only its end. `content` are the hashes of its tables.
  * Errors: ERR_MEMORY, ERR_LIMIT; then nothing has changed. */
-MUST_CHECK int deltas_apply(struct deltas *deltas, struct hash128 series, const struct content *content,
+MUST_CHECK int deltas_apply(struct deltas *deltas, struct deltas_source source, const struct content *content,
                             struct profile *profile, struct arena *scratch, struct deltas_step *ret_step,
                             struct error *err);
 /* Ends a step. Where the difference was not kept (`is_kept` false) the profile before takes its place again, unless

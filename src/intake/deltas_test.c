@@ -12,6 +12,7 @@ static const struct hash128 series_a = { 1, 1 }, series_b = { 2, 1 };
 /* Profiles of one series, one after another, and what became of them as text: "x 30 8 | y 5 5". */
 struct story {
     int64_t window_ns; /* of profiles given; 0 = they know only their end */
+    uint64_t place;    /* likewise */
     struct deltas *deltas;
     char text[512];
     bool is_first;
@@ -61,7 +62,8 @@ static int try_profile(struct story *story, struct hash128 series, const char *a
     arena_init(&scratch, 0);
     result = content_hash(&batch.tables, deltas_seed(story->deltas), false, &scratch, &content, err);
     if (result == 0)
-        result = deltas_apply(story->deltas, series, &content, &batch.profiles[0], &scratch, &step, err);
+        result = deltas_apply(story->deltas, (struct deltas_source){ series, story->place }, &content,
+                              &batch.profiles[0], &scratch, &step, err);
     if (result == 0) {
         story->is_first = step.is_first;
         print(&batch, story);
@@ -155,6 +157,59 @@ TEST(deltas_follow_the_nearest_of_those_that_fit)
     deltas_free(story.deltas);
 }
 
+static const char *give_from(struct story *story, uint64_t place, const char *at, const char *samples)
+{
+    story->place = place;
+    return give(story, at, samples);
+}
+
+TEST(deltas_of_other_places_are_of_other_processes)
+{
+    struct story story = begin(NULL, 0);
+
+    give_from(&story, 1, "15T10:00", "x 10 1"); /* a young process, then one that has seen much */
+    CHECK_TEXT(give_from(&story, 2, "15T10:01", "x 1000 1"), "x 0 1\n");
+    CHECK(story.is_first);
+    CHECK_TEXT(give_from(&story, 2, "15T10:02", "x 1005 1"), "x 5 1\n");
+    CHECK_TEXT(give_from(&story, 1, "15T10:02", "x 11 1"), "x 1 1\n");
+    /* Not known is no other place. */
+    CHECK_TEXT(give_from(&story, 0, "15T10:03", "x 12 1"), "x 1 1\n");
+    CHECK_TEXT(give_from(&story, 1, "15T10:04", "x 14 1"), "x 2 1\n");
+    deltas_free(story.deltas);
+}
+
+TEST(deltas_of_one_process_by_several_places_are_never_counted_twice)
+{
+    struct story story = begin(NULL, 0);
+
+    give_from(&story, 1, "15T10:00", "x 100 1");
+    CHECK_TEXT(give_from(&story, 2, "15T10:01", "x 110 1"), "x 0 1\n");
+    CHECK_TEXT(give_from(&story, 1, "15T10:02", "x 120 1"), "x 0 1\n"); /* 20 since 1's last, but 10 of them by 2 */
+    CHECK_TEXT(give_from(&story, 1, "15T10:03", "x 130 1"), "x 10 1\n");
+    deltas_free(story.deltas);
+}
+
+TEST(deltas_of_its_own_place_are_followed_past_a_nearer_one_that_cannot_be_between)
+{
+    struct story story = begin(NULL, 0);
+
+    give_from(&story, 1, "15T10:00", "x 100 1 | y 50 1");
+    give_from(&story, 2, "15T10:00", "x 104 1 | y 49 1");
+    CHECK_TEXT(give_from(&story, 1, "15T10:01", "x 105 1 | y 50 1"), "x 5 1\ny 0 1\n");
+    deltas_free(story.deltas);
+}
+
+TEST(deltas_of_windows_that_continue_are_followed_wherever_they_came_from)
+{
+    struct story story = begin(NULL, 0);
+
+    story.window_ns = 60 * CLOCK_NS_PER_SECOND;
+    give_from(&story, 1, "15T10:00", "x 100 1");
+    CHECK_TEXT(give_from(&story, 2, "15T10:01", "x 110 1"), "x 10 1\n");
+    CHECK_TEXT(give_from(&story, 1, "15T10:03", "x 120 1"), "x 0 1\n"); /* there is a gap */
+    deltas_free(story.deltas);
+}
+
 TEST(deltas_that_came_late_count_for_nothing)
 {
     struct story story = begin(NULL, 0);
@@ -214,7 +269,8 @@ TEST(deltas_remember_so_many_processes_of_a_series)
         clock_fake_advance(1);
         give(&story, "15T10:00", samples);
     }
-    CHECK_TEXT(give(&story, "15T10:01", "x 969 1 | y 1032 1"), "x 0 1\ny 1 1\n");
+    snprintf(samples, sizeof(samples), "x %d 1 | y %d 1", 1001 - 2 * DELTAS_PROCESSES, 1000 + 2 * DELTAS_PROCESSES);
+    CHECK_TEXT(give(&story, "15T10:01", samples), "x 0 1\ny 1 1\n");
     give(&story, "15T10:01", "x 1000 1 | y 1000 1");
     CHECK(story.is_first);
     deltas_free(story.deltas);
@@ -286,7 +342,8 @@ static int apply_step(void *context, struct error *err)
     if (deltas_new(NULL, 0, &deltas, err) < 0)
         return -1;
     arena_init(&scratch, 0);
-    result = deltas_apply(deltas, series_a, &ready->content, &ready->batch.profiles[0], &scratch, &step, err);
+    result = deltas_apply(deltas, (struct deltas_source){ series_a, 0 }, &ready->content, &ready->batch.profiles[0],
+                          &scratch, &step, err);
     if (result == 0)
         deltas_finish(deltas, &step, false);
     else

@@ -130,9 +130,10 @@ static void begin(struct intake_worker *worker, const struct upload *upload)
 {
     trim_arena(&worker->arena);
     worker->upload = upload;
-    worker->receipt = (struct intake_receipt){ 0 };
+    worker->receipt = (struct intake_receipt){ .progress = upload->progress };
+    worker->receipt.progress.is_tried = true;
     worker->inflated_left = worker->intake->max_body_bytes;
-    worker->n_writes = 0;
+    worker->n_batches = 0;
     worker->sender = slice_from(upload_kind_name(upload->kind));
 }
 
@@ -198,17 +199,18 @@ int intake_take(struct intake_worker *worker, const struct upload *upload, struc
 
     begin(worker, upload);
     result = take(worker, err);
-    if (result < 0 && receipt->n_rejected == 0) /* nobody got so far as to count */
+    if (result < 0 && receipt->n_rejected + receipt->n_failed == 0) /* nobody got so far as to count */
         intakework_reject(worker, SLICE(""), 1, err);
-    if (result == 0 && receipt->n_stored == 0 && receipt->n_rejected > 0) {
-        *err = receipt->rejection;
+    if (result == 0 && receipt->n_stored == 0 && receipt->n_rejected + receipt->n_failed > 0) {
+        *err = receipt->n_failed ? receipt->failure : receipt->rejection;
         result = -1;
     }
-    intakemetrics_add(metrics, metrics->uploads[upload->kind], 1);
-    intakemetrics_add(metrics, metrics->body_bytes[upload->kind], upload->body.len);
+    receipt->progress.n_counted += receipt->n_profiles - receipt->n_failed;
+    if (!upload->progress.is_tried) {
+        intakemetrics_add(metrics, metrics->uploads[upload->kind], 1);
+        intakemetrics_add(metrics, metrics->body_bytes[upload->kind], upload->body.len);
+    }
     intakemetrics_add(metrics, metrics->inflated_bytes[upload->kind], receipt->inflated_bytes);
-    if (receipt->n_stored > 0 && upload->id.len == 0)
-        intake_give_up(worker, upload);
     *ret_receipt = *receipt;
     end(worker);
     return receipt->n_stored > 0 ? 0 : result;
@@ -222,12 +224,12 @@ void intake_give_up(struct intake_worker *worker, const struct upload *upload)
 
     if (receipt->n_failed == 0)
         return;
-    if (receipt->n_profiles == receipt->n_failed) {
+    if (receipt->progress.n_counted == 0) {
         counts.n_uploads = 1;
         counts.n_bytes = upload->body.len;
     }
     sources_count(worker->intake->sources, upload->tenant, receipt->service, worker->sender, upload->received_ns,
-                  &counts, &worker->failure);
+                  &counts, &receipt->failure);
     intakemetrics_add(metrics, metrics->profiles[upload->kind][INTAKE_REJECTED], receipt->n_failed);
     receipt->n_failed = 0;
 }

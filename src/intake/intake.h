@@ -8,8 +8,9 @@
  * I3  trace, span and profile ids are links, in whichever spelling they came; never labels of series.
  * I4  Bodies are bounded before and after unpacking, and so is what they become in memory.
  * I5  Each upload counts for its source: the tenant, the service and the kind of sender (sources.h).
- * I6  What fails for a trouble of the store is not counted before it is certain that nobody tries it again: by
- *     intake_give_up. So an upload that is put aside, or tried ten times, counts once. */
+ * I6  At the first trouble of the store the rest of an upload is left for another time. That is not counted before it is
+ *     certain that nobody tries it again: by intake_give_up. Whoever does gives the upload the progress of the receipt;
+ *     then nothing is stored or counted twice. */
 #pragma once
 
 #include "intake/sources.h"
@@ -38,18 +39,19 @@ struct intake_receipt {
     uint32_t n_profiles; /* that came */
     uint32_t n_stored;   /* now or before (same id) */
     uint32_t n_rejected; /* `rejection` says why for the first */
-    uint32_t n_failed;   /* of those: for a trouble of the store, so that they may be kept another time (I6) */
-    uint64_t n_samples;  /* stored */
+    uint32_t
+        n_failed; /* for a trouble of the store, so that they may be kept another time (I6); `failure` says which */
+    uint64_t n_samples; /* stored */
     uint64_t inflated_bytes;
-    struct error rejection;
+    struct upload_progress progress; /* for the next try */
+    struct error rejection, failure;
     struct slice service; /* of the first profile; valid until the worker's next upload */
 };
 
 /* Takes one upload. Errors, when nothing was stored: ERR_INVALID, ERR_CORRUPT, ERR_UNSUPPORTED, ERR_VERSION (what is
  * wrong with it, and the cure), ERR_LIMIT (too large, too many series), ERR_FULL, ERR_BUSY, ERR_MEMORY, ERR_IO. Either
- * way the receipt is filled in and the source has counted it, but for what failed (I6). Of an upload without an id whose
- * rest was stored that is given up here: to try it again would store the rest twice. Thread: any; a worker is used by one
- * at a time. */
+ * way the receipt is filled in and the source has counted it, but for what failed (I6). Thread: any; a worker is used by
+ * one at a time. */
 MUST_CHECK int intake_take(struct intake_worker *worker, const struct upload *upload,
                            struct intake_receipt *ret_receipt, struct error *err);
 

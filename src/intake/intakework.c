@@ -150,7 +150,7 @@ static void count_source(struct intake_worker *worker, struct slice service, str
 
     if (receipt->n_profiles == 0)
         remember_service(worker, service);
-    if (receipt->n_profiles == receipt->n_failed) { /* nothing has counted yet */
+    if (receipt->n_profiles == receipt->n_failed && upload->progress.n_counted == 0) { /* nothing has counted yet */
         counts->n_uploads = 1;
         counts->n_bytes = upload->body.len;
     }
@@ -171,9 +171,10 @@ static void fail(struct intake_worker *worker, struct slice service, uint32_t n,
 {
     if (worker->receipt.n_profiles == 0)
         remember_service(worker, service);
+    if (worker->receipt.n_failed == 0)
+        worker->receipt.failure = *err;
     worker->receipt.n_profiles += n;
     worker->receipt.n_failed += n;
-    worker->failure = *err;
 }
 
 static void reject(struct intake_worker *worker, struct slice service, uint32_t n, enum source_reason reason,
@@ -181,21 +182,25 @@ static void reject(struct intake_worker *worker, struct slice service, uint32_t 
 {
     struct source_counts counts = { .n_seen = n };
 
-    if (worker->receipt.n_rejected == 0)
-        worker->receipt.rejection = *err;
-    worker->receipt.n_rejected += n;
     if (reason == SOURCE_FAILED) {
         fail(worker, service, n, err);
         return;
     }
+    if (worker->receipt.n_rejected == 0)
+        worker->receipt.rejection = *err;
+    worker->receipt.n_rejected += n;
     counts.n_dropped[reason] = n;
     count_source(worker, service, &counts, err);
     count_outcome(worker, INTAKE_REJECTED, n);
 }
 
+/* What was wrong with an upload is wrong with it the next time too, and has been counted. */
 void intakework_reject(struct intake_worker *worker, struct slice service, uint32_t n, const struct error *err)
 {
-    reject(worker, service, n, reason_of(err->code), err);
+    enum source_reason reason = reason_of(err->code);
+
+    if (reason == SOURCE_FAILED || worker->upload->progress.n_counted == 0)
+        reject(worker, service, n, reason, err);
 }
 
 void intakework_accept(struct intake_worker *worker, struct slice service, uint32_t n, enum intake_outcome outcome)
@@ -203,7 +208,7 @@ void intakework_accept(struct intake_worker *worker, struct slice service, uint3
     struct source_counts counts = { .n_seen = n, .n_stored = n };
 
     counts.n_spilled = worker->upload->id.len > 0 ? n : 0;
-    if (n == 0)
+    if (n == 0 || (outcome == INTAKE_EMPTY && worker->upload->progress.n_counted > 0)) /* counted at the first try */
         return;
     count_source(worker, service, &counts, NULL);
     count_outcome(worker, outcome, n);
@@ -315,6 +320,8 @@ static int make_deltas(struct intake_worker *worker, struct batch *batch, const 
 {
     const struct intakemetrics *metrics = &worker->intake->metrics;
     struct deltas *deltas = worker->intake->deltas;
+    struct slice place = worker->upload->place;
+    struct deltas_source source = { .place = place.len ? hash_bytes64(place, deltas_seed(deltas)) : 0 };
     struct content content = { 0 };
 
     for (uint32_t i = 0; i < batch->n_profiles; i++) {
@@ -330,8 +337,8 @@ static int make_deltas(struct intake_worker *worker, struct batch *batch, const 
                 return -1;
         }
         step = &steps->steps[steps->n];
-        if (deltas_apply(deltas, series_hash(worker, profile, &content, delivery), &content, profile, &worker->arena,
-                         step, err) < 0)
+        source.series = series_hash(worker, profile, &content, delivery);
+        if (deltas_apply(deltas, source, &content, profile, &worker->arena, step, err) < 0)
             return -1;
         steps->n++;
         intakemetrics_add(metrics, metrics->deltas[step->is_first ? INTAKE_DELTA_FIRST : INTAKE_DELTA_MADE], 1);
@@ -408,10 +415,10 @@ static int write_batch(struct intake_worker *worker, const struct batch *batch, 
         .tenant = worker->upload->tenant, .batch = batch, .labels = labels->items, .n_labels = labels->n
     };
 
-    /* An upload that is known by an id has the same writes in the same order when it comes again. */
+    /* An upload that is known by an id has the same batches in the same order when it comes again. */
     if (worker->upload->id.len > 0) {
         write.upload_id =
-            slice_from(arena_printf(&worker->arena, err, "%.*s/%u", SLICE_ARG(worker->upload->id), ++worker->n_writes));
+            slice_from(arena_printf(&worker->arena, err, "%.*s/%u", SLICE_ARG(worker->upload->id), worker->n_batches));
         if (!write.upload_id.ptr)
             return -1;
     }
@@ -426,8 +433,8 @@ static void count_empty(struct intake_worker *worker, struct batch *batch, const
     batchedit_drop_empty_profiles(batch);
 }
 
-int intakework_store(struct intake_worker *worker, struct batch *batch, const struct intakework_delivery *delivery,
-                     struct error *err)
+static int store_batch(struct intake_worker *worker, struct batch *batch, const struct intakework_delivery *delivery,
+                       struct error *err)
 {
     struct intakework_labels labels = *delivery->labels;
     struct delta_steps steps = { 0 };
@@ -453,5 +460,25 @@ int intakework_store(struct intake_worker *worker, struct batch *batch, const st
         reject_all(worker, batch, delivery->labels, is_store, err);
     else if (batch->n_profiles > 0)
         count_stored(worker, batch, delivery->labels, &receipt);
+    return result;
+}
+
+int intakework_store(struct intake_worker *worker, struct batch *batch, const struct intakework_delivery *delivery,
+                     struct error *err)
+{
+    struct intake_receipt *receipt = &worker->receipt;
+    int result;
+
+    if (++worker->n_batches <= worker->upload->progress.n_kept)
+        return 0;
+    if (receipt->n_failed > 0) {
+        *err = receipt->failure;
+        count_empty(worker, batch, delivery->labels);
+        reject_all(worker, batch, delivery->labels, true, err);
+        return -1;
+    }
+    result = store_batch(worker, batch, delivery, err);
+    if (receipt->n_failed == 0)
+        receipt->progress.n_kept = worker->n_batches;
     return result;
 }

@@ -39,9 +39,8 @@ struct intake_worker {
     struct intake_receipt receipt;
     char service[INTAKEWORK_SERVICE_BYTES]; /* of the receipt; longer ones are cut */
     char sender_text[UPLOAD_SENDER_BYTES];
-    struct error failure;   /* of the receipt's n_failed */
     uint64_t inflated_left; /* K1 */
-    uint32_t n_writes;      /* to the store */
+    uint32_t n_batches;     /* that came to be stored */
 };
 
 /* Labels for the profiles of an upload; the array is in the arena of the worker. */

@@ -97,6 +97,59 @@ TEST(push_skips_bad_profiles_and_tells)
     intake_sample_end(&sample);
 }
 
+/* A store whose second write fails. */
+static const struct store_ops *good_ops;
+static unsigned n_writes;
+
+static int write_once(struct store *store, const struct store_write *write, struct store_receipt *ret_receipt,
+                      struct error *err)
+{
+    if (++n_writes > 1)
+        return error_set(err, ERR_IO, "the disk has gone");
+    return good_ops->write(store, write, ret_receipt, err);
+}
+
+TEST(push_of_which_the_store_took_a_part_goes_on_where_it_ended)
+{
+    static const char *const samples[] = { "main 1 10", "main 2 20", "main 4 40" };
+    struct intake_sample sample;
+    struct store_ops bad_ops;
+    struct upload upload;
+    struct buffer body;
+
+    intake_sample_begin(&sample);
+    buffer_init(&body, 0);
+    for (size_t i = 0; i < ARRAY_LEN(samples); i++)
+        add_series(
+            &body, "service_name=api",
+            (struct sample_bytes[]){ { INTAKE_SAMPLE_PPROF(&sample, .at = "15T10:00", .samples = samples[i]), "" },
+                                     { SLICE("rubbish"), "" } },
+            i == 1 ? 2 : 1);
+    good_ops = sample.store.store->ops;
+    bad_ops = *good_ops;
+    bad_ops.write = write_once;
+    n_writes = 0;
+    sample.store.store->ops = &bad_ops;
+    upload = push(UPLOAD_PUSH, buffer_slice(&body));
+    intake_sample_take(&sample, upload);
+    CHECK_EQ(n_writes, 2); /* nothing is tried behind the first that fails */
+    CHECK_EQ(sample.receipt.n_stored, 1);
+    CHECK_EQ(sample.receipt.n_rejected, 1);
+    CHECK_EQ(sample.receipt.n_failed, 2);
+    CHECK_HAS(sample.receipt.failure.text, "the disk has gone");
+    CHECK_HAS(intake_sample_sources(&sample), "uploads 1 seen 2 stored 1 ");
+
+    sample.store.store->ops = good_ops;
+    upload.progress = sample.receipt.progress;
+    intake_sample_take(&sample, upload);
+    CHECK_EQ(sample.receipt.n_stored, 2);
+    CHECK_EQ(sample.receipt.n_failed, 0);
+    CHECK_HAS(intake_sample_sources(&sample), "uploads 1 seen 4 stored 3 ");
+    CHECK_TEXT(STORE_SAMPLE_SUMS(&sample.store, .selector = "{service_name=\"api\"}"), "main 7 70\n");
+    buffer_done(&body);
+    intake_sample_end(&sample);
+}
+
 TEST(push_without_profiles_is_refused)
 {
     struct intake_sample sample;

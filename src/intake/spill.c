@@ -393,7 +393,8 @@ static int next_locked(struct spill *spill, struct buffer *bytes, struct upload 
     }
     snprintf(spill->id, sizeof(spill->id), "spill-%llx-%llx", (unsigned long long)spill->read_name,
              (unsigned long long)spill->read_at);
-    ret_upload->id = slice_from(spill->id);
+    if (ret_upload->id.len == 0) /* else it has been here before, and was put behind others */
+        ret_upload->id = slice_from(spill->id);
     return 0;
 }
 

@@ -2,7 +2,8 @@
 /* Uploads that came faster than they could be stored, on disk until they can.
  *
  * L1  What spill_sync returned 0 for survives the loss of power; it is given out again until spill_done says that it is
- *     stored. Each record has an id that stays the same, so that a store can tell one that it knows already.
+ *     stored. Each record has an id that stays the same, so that a store can tell one that it knows already;
+ *     one that is appended again keeps the id it had.
  * L2  The files take at most the limit given; past it appending is ERR_FULL, and nothing changes.
  * L3  Records come out in the order they went in. A damaged record costs itself and, where its length cannot be trusted, the
  *     rest of its file; the file is then set aside, and that is logged.

@@ -25,11 +25,19 @@ const char *upload_kind_name(enum upload_kind kind);
 #define UPLOAD_TEXT_MAX     65536
 #define UPLOAD_SENDER_BYTES 128
 
+/* How far an upload got that could not be stored wholly for a trouble of the store. */
+struct upload_progress {
+    bool is_tried;
+    uint32_t n_kept;    /* of its batches, which come in the same order each time: these are stored */
+    uint32_t n_counted; /* of its profiles: their sources have counted them */
+};
+
 struct upload {
     enum upload_kind kind;
     struct slice tenant;
-    struct slice id; /* the same upload has the same, if it comes again; empty = nobody knows. Not in the bytes */
+    struct slice id; /* the same upload has the same, if it comes again; empty = nobody knows */
     int64_t received_ns;
+    struct upload_progress progress;
     uint32_t weight;           /* how many uploads this one stands for: 1, or more where others were left out; 0 is 1 */
     struct slice query;        /* of the URL, as it came; UPLOAD_SCRAPED: labels as `name=value` lines joined by LF */
     struct slice content_type; /* as it came, with parameters */
@@ -38,6 +46,7 @@ struct upload {
     struct slice profile_type; /* X-Profile-Type */
     struct slice profile_time; /* X-Profile-Timestamp */
     struct slice trace_id;     /* X-Trace-ID */
+    struct slice place; /* whence it came: an address without its port, as the first proxy saw it; empty = not known */
     struct slice body;
 };
 

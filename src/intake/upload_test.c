@@ -6,8 +6,10 @@
 static const struct upload example = {
     .kind = UPLOAD_PLAIN,
     .tenant = { "team-a", 6 },
+    .id = { "7/1", 3 },
     .received_ns = -5,
     .weight = 300,
+    .progress = { true, 5, 700 },
     .query = { "name=app", 8 },
     .content_type = { "application/x", 13 },
     .content_encoding = { "gzip", 4 },
@@ -15,6 +17,7 @@ static const struct upload example = {
     .profile_type = { "cpu", 3 },
     .profile_time = { "2026", 4 },
     .trace_id = { "4bf9", 4 },
+    .place = { "10.0.0.7", 8 },
     .body = { "\0body", 5 },
 };
 
@@ -31,6 +34,9 @@ TEST(upload_comes_back_as_it_was)
     CHECK_EQ(back.kind, UPLOAD_PLAIN);
     CHECK_EQ(back.received_ns, -5);
     CHECK_EQ(back.weight, 300);
+    CHECK(back.progress.is_tried);
+    CHECK_EQ(back.progress.n_kept, 5);
+    CHECK_EQ(back.progress.n_counted, 700);
     CHECK_TEXT(back.tenant, "team-a");
     CHECK_TEXT(back.query, "name=app");
     CHECK_TEXT(back.content_type, "application/x");
@@ -39,6 +45,8 @@ TEST(upload_comes_back_as_it_was)
     CHECK_TEXT(back.profile_type, "cpu");
     CHECK_TEXT(back.profile_time, "2026");
     CHECK_TEXT(back.trace_id, "4bf9");
+    CHECK_TEXT(back.place, "10.0.0.7");
+    CHECK_TEXT(back.id, "7/1");
     CHECK_TEXT(back.body, example.body);
     buffer_done(&out);
 }
@@ -70,9 +78,25 @@ TEST(upload_of_another_version_or_kind_is_refused)
     out.data[1] = UPLOAD_KIND_COUNT;
     CHECK_ERROR(upload_decode(buffer_slice(&out), &back, &err), &err, ERR_CORRUPT);
     CHECK_HAS(err.text, "kind 7");
-    out.data[0] = 2;
+    out.data[0] = 3;
     CHECK_ERROR(upload_decode(buffer_slice(&out), &back, &err), &err, ERR_VERSION);
     buffer_done(&out);
+}
+
+TEST(upload_of_version_1_has_neither_id_nor_place_nor_progress)
+{
+    /* kind, time, weight, eight texts, body */
+    static const char old[] = { 1, UPLOAD_PUSH, 4, 7, 1, 't', 0, 0, 0, 1, 'u', 0, 0, 0, 2, 'o', 'k' };
+    struct upload back;
+    struct error err;
+
+    CHECK_OK(upload_decode(slice_of(old, sizeof(old)), &back, &err), &err);
+    CHECK_EQ(back.kind, UPLOAD_PUSH);
+    CHECK_EQ(back.weight, 7);
+    CHECK(!back.progress.is_tried);
+    CHECK_TEXT(back.user_agent, "u");
+    CHECK_TEXT(back.place, "");
+    CHECK_TEXT(back.body, "ok");
 }
 
 TEST(upload_weight_of_nothing_is_one)

@@ -302,6 +302,7 @@ static int hand_over(struct scrape *scrape, const struct scrapeset_target *targe
         .received_ns = clock_now_ns(),
         .weight = 1,
         .query = target->lines,
+        .place = target->url,
         .content_type = answer->content_type,
         .content_encoding = answer->content_encoding,
         .body = answer->body,

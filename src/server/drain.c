@@ -7,11 +7,14 @@
 #define DRAIN_YIELD_NS (CLOCK_NS_PER_SECOND / 50)
 #define DRAIN_RETRY_NS CLOCK_NS_PER_SECOND
 #define DRAIN_TRIES    30 /* of an upload that fails for want of memory */
+#define DRAIN_PATIENCE 3  /* tries of one that the disk fails, before others have their turn */
 
 struct drain {
     struct server *server;
     struct buffer bytes;
-    unsigned n_tries; /* of the upload at hand */
+    /* of the upload at hand: */
+    unsigned n_tries;
+    struct upload_progress progress;
 };
 
 /* Those who come now go first, unless the spill file is nearly full: then nobody is helped by its filling up. */
@@ -23,27 +26,50 @@ static bool should_yield(struct server *server)
     return http.pool.n_waiting > 0 && spill.bytes < spill.max_bytes / 10 * 9;
 }
 
+/* An upload that cannot be stored while others may: the day that it belongs to is damaged, say. It goes behind them, or stays
+ * first where there is no room for it. */
+static bool send_back(struct drain *drain, const struct upload *upload)
+{
+    struct spill *spill = drain->server->spill;
+    struct spill_counts counts = spill_counts(spill);
+    struct upload again = *upload;
+    struct error err;
+
+    if (counts.n_appended - counts.n_done < 2)
+        return false;
+    again.progress = drain->progress;
+    if (spill_append(spill, &again, &err) == 0 && spill_sync(spill, &err) == 0)
+        return true;
+    LOG_EVERY(60, LOG_WARN, "server", "an upload that cannot be stored holds back others: %s", err.text);
+    return false;
+}
+
 /* Stores the upload. False: it must be tried again later. */
-static bool store_upload(struct drain *drain, const struct upload *upload)
+static bool store_upload(struct drain *drain, struct upload *upload)
 {
     struct server *server = drain->server;
     struct intake_worker *worker = server->workers[server->n_workers];
     struct intake_receipt receipt;
     struct error err;
+    int result;
 
-    if (intake_take(worker, upload, &receipt, &err) == 0) {
-        if (receipt.n_failed == 0)
-            return true;
-        err = receipt.rejection; /* what is kept is known by its id when it comes again */
+    if (drain->n_tries > 0)
+        upload->progress = drain->progress;
+    result = intake_take(worker, upload, &receipt, &err);
+    drain->progress = receipt.progress;
+    if (receipt.n_failed == 0) {
+        if (result < 0)
+            LOG_EVERY(10, LOG_WARN, "server", "an upload that was put aside cannot be stored: %s", err.text);
+        return true;
     }
-    if (err.code == ERR_BUSY || err.code == ERR_IO || err.code == ERR_FULL ||
-        (err.code == ERR_MEMORY && ++drain->n_tries < DRAIN_TRIES)) {
-        LOG_EVERY(60, LOG_WARN, "server", "uploads stay in the spill file for now: %s", err.text);
-        return false;
+    drain->n_tries++;
+    if (receipt.failure.code == ERR_MEMORY && drain->n_tries >= DRAIN_TRIES) {
+        LOG_EVERY(10, LOG_WARN, "server", "an upload that was put aside cannot be stored: %s", receipt.failure.text);
+        intake_give_up(worker, upload);
+        return true;
     }
-    LOG_EVERY(10, LOG_WARN, "server", "an upload that was put aside cannot be stored: %s", err.text);
-    intake_give_up(worker, upload);
-    return true;
+    LOG_EVERY(60, LOG_WARN, "server", "uploads stay in the spill file for now: %s", receipt.failure.text);
+    return receipt.failure.code == ERR_IO && drain->n_tries % DRAIN_PATIENCE == 0 && send_back(drain, upload);
 }
 
 /* One upload; how long to wait before the next. */

@@ -29,6 +29,7 @@ struct receiving {
     struct rpc_call call;
     struct slice tenant;
     bool is_spilled; /* but not yet synced */
+    bool is_counted; /* though it was not opened */
 };
 
 static struct server *server_of(const struct exchange *exchange)
@@ -48,31 +49,21 @@ static bool tenant_of(struct exchange *exchange, struct slice *ret_tenant)
     return answer_tenant(exchange, server_of(exchange)->options.is_multi_tenant, ret_tenant);
 }
 
-void receive_admit(struct exchange *exchange)
-{
-    struct slice ignored;
-
-    IGNORE(tenant_of(exchange, &ignored), "an answer given there ends the request");
-}
-
-/* Version 1 is the layout that everybody sends who says something about it. Others are refused before they are misread. */
-void receive_admit_otlp(struct exchange *exchange)
-{
-    static const char key[] = "otlp-profiles-development-version";
-    const struct http_headers *headers = &exchange->request.headers;
-    struct slice version = http_header(headers, key);
-
-    receive_admit(exchange);
-    if (exchange->response.status == 0 && version.ptr &&
-        (!slice_is(version, "1") || http_header_count(headers, key) > 1))
-        exchange_fail_with(
-            exchange, 400,
-            "invalid or unsupported %s '%.*s'; this server speaks version 1: leave it out, or send it once "
-            "with the value 1",
-            key, SLICE_ARG(slice_sub(version, 0, 32)));
-}
-
 /* --- what protocols have in common --- */
+
+/* The address of the machine that sent it, as far as proxies tell. */
+static struct slice place_of(const struct request *request)
+{
+    struct slice list = http_header(&request->headers, "x-forwarded-for"), first;
+    ptrdiff_t colon = slice_find_last_byte(request->peer, ':');
+
+    if (list.len > 0 && slice_next_part(&list, ',', &first) && slice_trim(first).len > 0)
+        return slice_trim(first);
+    first = slice_trim(http_header(&request->headers, "x-real-ip"));
+    if (first.len > 0)
+        return first;
+    return colon < 0 ? request->peer : slice_sub(request->peer, 0, (size_t)colon);
+}
 
 static bool begin(struct exchange *exchange, struct upload *upload)
 {
@@ -92,15 +83,10 @@ static bool begin(struct exchange *exchange, struct upload *upload)
         .profile_type = http_header(headers, "x-profile-type"),
         .profile_time = http_header(headers, "x-profile-timestamp"),
         .trace_id = http_header(headers, "x-trace-id"),
+        .place = place_of(&exchange->request),
         .body = exchange->request.body,
     };
     return true;
-}
-
-/* Whether the same upload may be stored later: the store has a trouble of its own. */
-static bool is_passing(enum error_code code)
-{
-    return code == ERR_BUSY || code == ERR_IO || code == ERR_FULL || code == ERR_MEMORY || code == ERR_CLOSED;
 }
 
 /* The value of a parameter as it came, still encoded; a NULL pointer if it is not there. */
@@ -115,6 +101,33 @@ static struct slice parameter(struct slice query, const char *name)
 }
 
 /* --- counting what nobody looked into --- */
+
+static enum upload_kind kind_of(const struct exchange *exchange)
+{
+    const struct route *route = exchange->route;
+
+    if (route->handler == receive_push)
+        return UPLOAD_PUSH;
+    if (route->handler == receive_otlp)
+        return UPLOAD_OTLP;
+    return parameter(exchange->request.query, "name").ptr ? UPLOAD_INGEST : UPLOAD_PLAIN;
+}
+
+/* What can be told of an upload by its head. */
+static struct upload upload_of(const struct exchange *exchange)
+{
+    const struct http_headers *headers = &exchange->request.headers;
+    struct upload upload = { .kind = kind_of(exchange),
+                             .tenant = SLICE(STORE_TENANT_DEFAULT),
+                             .query = exchange->request.query,
+                             .content_type = http_header(headers, "content-type"),
+                             .body = exchange->request.body,
+                             .user_agent = http_header(headers, "user-agent") };
+
+    if (server_of(exchange)->options.is_multi_tenant)
+        upload.tenant = http_header(headers, "x-scope-orgid");
+    return upload;
+}
 
 /* Counts an upload whose profiles nobody has looked at, for the row that it would have counted for. */
 static void count(struct exchange *exchange, const struct upload *upload, struct source_counts *counts,
@@ -140,6 +153,46 @@ static void count_refused(struct exchange *exchange, const struct upload *upload
 {
     count(exchange, upload, &(struct source_counts){ .n_dropped = { [SOURCE_OVERLOAD] = 1 } }, err);
     servermetrics_count_overload(server_of(exchange), true);
+}
+
+/* Counts an upload that was answered before anybody looked into it: a content type or an envelope that nobody knows. Of one
+ * without a good tenant nobody can say whose it was. */
+static void count_unread(struct exchange *exchange, const char *why)
+{
+    struct upload upload = upload_of(exchange);
+    struct error err;
+
+    if (store_check_tenant(upload.tenant, &err) < 0)
+        return;
+    error_set(&err, ERR_INVALID, "%s", why);
+    count(exchange, &upload, &(struct source_counts){ .n_dropped = { [SOURCE_INVALID] = 1 } }, &err);
+}
+
+/* --- before the body is read --- */
+
+void receive_admit(struct exchange *exchange)
+{
+    struct slice ignored;
+
+    IGNORE(tenant_of(exchange, &ignored), "an answer given there ends the request");
+}
+
+/* Version 1 is the layout that everybody sends who says something about it. Others are refused before they are misread. */
+void receive_admit_otlp(struct exchange *exchange)
+{
+    static const char key[] = "otlp-profiles-development-version";
+    const struct http_headers *headers = &exchange->request.headers;
+    struct slice version = http_header(headers, key);
+
+    receive_admit(exchange);
+    if (exchange->response.status != 0 || !version.ptr ||
+        (slice_is(version, "1") && http_header_count(headers, key) == 1))
+        return;
+    exchange_fail_with(exchange, 400,
+                       "invalid or unsupported %s '%.*s'; this server speaks version 1: leave it out, or send it once "
+                       "with the value 1",
+                       key, SLICE_ARG(slice_sub(version, 0, 32)));
+    count_unread(exchange, "its otlp-profiles-development-version is not 1");
 }
 
 /* --- Pyroscope's /ingest, and the plain exporter that posts to the same place without a name --- */
@@ -185,6 +238,7 @@ static bool is_overdue(struct exchange *exchange, const struct upload *upload)
               "the call allows %lld ms, which were over after %lld ms, before its turn came; it is not kept",
               (long long)(call->timeout_ns / 1000000), (long long)(taken_ns / 1000000));
     count_refused(exchange, upload, &err);
+    receiving_of(exchange)->is_counted = true;
     rpc_fail(exchange, call, RPC_DEADLINE_EXCEEDED, err.text, 0);
     return true;
 }
@@ -211,18 +265,20 @@ static bool open_push(struct exchange *exchange, struct upload *upload)
  * makes clients send all of it again. */
 static void fail_partly(struct exchange *exchange, const struct rpc_call *call, const struct intake_receipt *receipt)
 {
-    enum error_code code = receipt->rejection.code;
-    struct error err = receipt->rejection;
+    bool has_failed = receipt->n_failed > 0;
+    struct error err = has_failed ? receipt->failure : receipt->rejection;
+    enum rpc_code code = has_failed ? RPC_ABORTED : rpc_code_from_error(err.code);
 
-    error_wrap(&err, "%u of %u profiles not kept, the others are", receipt->n_rejected, receipt->n_profiles);
-    rpc_fail(exchange, call, is_passing(code) ? RPC_ABORTED : rpc_code_from_error(code), err.text, 0);
+    error_wrap(&err, "%u of %u profiles not kept, the others are", receipt->n_rejected + receipt->n_failed,
+               receipt->n_profiles);
+    rpc_fail(exchange, call, code, err.text, 0);
 }
 
 static void accept_call(struct exchange *exchange, const struct intake_receipt *receipt)
 {
     const struct rpc_call *call = &receiving_of(exchange)->call;
 
-    if (receipt && receipt->n_rejected > 0) {
+    if (receipt && receipt->n_rejected + receipt->n_failed > 0) {
         fail_partly(exchange, call, receipt);
         return;
     }
@@ -280,7 +336,8 @@ static bool open_otlp(struct exchange *exchange, struct upload *upload)
 /* ExportProfilesServiceResponse: partial_success is there, and empty if all went well, as the collector does it. */
 static void write_otlp_answer(const struct intake_receipt *receipt, bool is_json, struct buffer *out)
 {
-    bool is_partial = receipt && receipt->n_rejected > 0;
+    uint32_t n_lost = receipt ? receipt->n_rejected + receipt->n_failed : 0;
+    const char *why = !receipt ? "" : receipt->n_failed ? receipt->failure.text : receipt->rejection.text;
 
     if (is_json) {
         struct json json;
@@ -289,25 +346,25 @@ static void write_otlp_answer(const struct intake_receipt *receipt, bool is_json
         json_object_begin(&json);
         json_key(&json, "partialSuccess");
         json_object_begin(&json);
-        if (is_partial) {
+        if (n_lost > 0) {
             char text[24];
 
-            snprintf(text, sizeof(text), "%u", receipt->n_rejected);
+            snprintf(text, sizeof(text), "%u", n_lost);
             json_key(&json, "rejectedProfiles");
             json_text(&json, text);
             json_key(&json, "errorMessage");
-            json_text(&json, receipt->rejection.text);
+            json_text(&json, why);
         }
         json_object_end(&json);
         json_object_end(&json);
         json_done(&json);
         return;
     }
-    if (is_partial) {
+    if (n_lost > 0) {
         size_t start = protobuf_begin(out, 1);
 
-        protobuf_put_uint(out, 1, receipt->n_rejected);
-        protobuf_put_bytes(out, 2, slice_from(receipt->rejection.text));
+        protobuf_put_uint(out, 1, n_lost);
+        protobuf_put_bytes(out, 2, slice_from(why));
         protobuf_end(out, start);
     } else {
         protobuf_put_bytes_always(out, 1, SLICE(""));
@@ -364,17 +421,29 @@ static bool open_exchange(struct exchange *exchange, const struct receiver *rece
     }
     receiving->receiver = receiver;
     exchange->state = receiving;
-    return receiver->open(exchange, upload);
+    if (receiver->open(exchange, upload))
+        return true;
+    if (!receiving->is_counted)
+        count_unread(exchange, "its content type, encoding or envelope is not one that is taken there");
+    return false;
 }
 
-/* Into the spill file, durably. */
-static bool put_aside(struct server *server, const struct upload *upload)
+/* What failed of an upload goes into the spill file, durably, if it may be stored later. Else it is given up. */
+static bool put_aside(struct server *server, struct intake_worker *worker, struct upload *upload,
+                      struct intake_receipt *receipt)
 {
+    enum error_code code = receipt->failure.code;
     struct error err;
 
-    if (spill_append(server->spill, upload, &err) == 0 && spill_sync(server->spill, &err) == 0)
-        return true;
-    LOG_EVERY(10, LOG_WARN, "server", "an upload could be put neither into the store nor aside: %s", err.text);
+    upload->progress = receipt->progress;
+    if (code == ERR_BUSY || code == ERR_IO) {
+        if (spill_append(server->spill, upload, &err) == 0 && spill_sync(server->spill, &err) == 0) {
+            receipt->n_failed = 0;
+            return true;
+        }
+        LOG_EVERY(10, LOG_WARN, "server", "an upload could be put neither into the store nor aside: %s", err.text);
+    }
+    intake_give_up(worker, upload);
     return false;
 }
 
@@ -385,22 +454,21 @@ static void receive(struct exchange *exchange, const struct receiver *receiver)
     struct intake_receipt receipt;
     struct upload upload;
     struct error err;
+    bool is_kept;
 
     if (!open_exchange(exchange, receiver, &upload))
         return;
-    if (intake_take(worker, &upload, &receipt, &err) == 0) {
-        receiver->accept(exchange, &receipt);
-    } else if (!is_passing(err.code)) {
-        intake_give_up(worker, &upload);
-        receiver->reject(exchange, &err, 0);
-    } else if ((err.code == ERR_BUSY || err.code == ERR_IO) && put_aside(server, &upload)) {
-        receiver->accept(exchange, NULL);
-    } else {
-        LOG_EVERY(10, LOG_WARN, "server", "an upload from %.*s could not be stored: %s",
-                  SLICE_ARG(exchange->request.peer), err.text);
-        intake_give_up(worker, &upload);
-        receiver->reject(exchange, &err, RETRY_AFTER_NS);
+    is_kept = intake_take(worker, &upload, &receipt, &err) == 0;
+    if (receipt.n_failed > 0) {
+        is_kept = put_aside(server, worker, &upload, &receipt) || is_kept;
+        if (receipt.n_failed > 0)
+            LOG_EVERY(10, LOG_WARN, "server", "an upload from %.*s could not be stored: %s",
+                      SLICE_ARG(exchange->request.peer), receipt.failure.text);
     }
+    if (is_kept)
+        receiver->accept(exchange, &receipt);
+    else
+        receiver->reject(exchange, &err, receipt.n_failed > 0 ? RETRY_AFTER_NS : 0);
 }
 
 void receive_ingest(struct exchange *exchange)
@@ -427,13 +495,13 @@ int receive_scraped(void *context, const struct upload *upload, struct error *er
 {
     struct server *server = context;
     struct intake_worker *worker = server->workers[server->n_workers + 1];
+    struct upload again = *upload;
     struct intake_receipt receipt;
+    int result = intake_take(worker, upload, &receipt, err);
 
-    if (intake_take(worker, upload, &receipt, err) == 0 ||
-        ((err->code == ERR_BUSY || err->code == ERR_IO) && put_aside(server, upload)))
-        return 0;
-    intake_give_up(worker, upload);
-    return -1;
+    if (receipt.n_failed > 0 && put_aside(server, worker, &again, &receipt))
+        result = 0;
+    return result;
 }
 
 /* --- when there is more than can be taken --- */
@@ -443,12 +511,11 @@ int receive_scraped(void *context, const struct upload *upload, struct error *er
 uint64_t receive_lane(const struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
-    ptrdiff_t colon = slice_find_last_byte(request->peer, ':');
     struct slice name = parameter(request->query, "name");
     uint64_t lane;
 
     if (!name.ptr)
-        name = colon < 0 ? request->peer : slice_sub(request->peer, 0, (size_t)colon);
+        name = place_of(request);
     lane = hash_bytes64(name, 1);
     if (!server_of(exchange)->options.is_multi_tenant)
         return lane;
@@ -516,33 +583,6 @@ void receive_settle(void *context, struct exchange **exchanges, size_t n)
         if (receiving && receiving->is_spilled)
             receiving->receiver->reject(exchanges[i], &err, RETRY_AFTER_NS);
     }
-}
-
-static enum upload_kind kind_of(const struct exchange *exchange)
-{
-    const struct route *route = exchange->route;
-
-    if (route->handler == receive_push)
-        return UPLOAD_PUSH;
-    if (route->handler == receive_otlp)
-        return UPLOAD_OTLP;
-    return parameter(exchange->request.query, "name").ptr ? UPLOAD_INGEST : UPLOAD_PLAIN;
-}
-
-/* What can be told of an upload by its head. */
-static struct upload upload_of(const struct exchange *exchange)
-{
-    const struct http_headers *headers = &exchange->request.headers;
-    struct upload upload = { .kind = kind_of(exchange),
-                             .tenant = SLICE(STORE_TENANT_DEFAULT),
-                             .query = exchange->request.query,
-                             .content_type = http_header(headers, "content-type"),
-                             .body = exchange->request.body,
-                             .user_agent = http_header(headers, "user-agent") };
-
-    if (server_of(exchange)->options.is_multi_tenant)
-        upload.tenant = http_header(headers, "x-scope-orgid");
-    return upload;
 }
 
 /* On the loop, when neither workers nor spill file have room: no work at all but the answer. */

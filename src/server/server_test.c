@@ -210,6 +210,7 @@ TEST(refusals_say_what_is_wrong)
         CHECK_HAS(out.data, cases[i].words);
     }
     CHECK_EQ(total_of(server).n_rows, 0);
+    CHECK_EQ(count(server).n_dropped, ARRAY_LEN(cases) - 2); /* but for those that are no uploads */
     server_stop(server, CLOCK_NS_PER_SECOND);
     buffer_done(&out);
 }
@@ -462,6 +463,64 @@ TEST(what_cannot_be_stored_for_now_is_not_called_dropped)
     CHECK(spill_counts(server->spill).bytes > 0);
     server_stop(server, CLOCK_NS_PER_SECOND);
     buffer_done(&body);
+}
+
+/* Writes for this one service fail. */
+static const struct store_ops *good_ops;
+static _Atomic bool is_bad;
+
+static int write_some(struct store *store, const struct store_write *write, struct store_receipt *ret_receipt,
+                      struct error *err)
+{
+    for (uint32_t i = 0; i < write->n_labels; i++)
+        if (atomic_load(&is_bad) && slice_is(write->labels[i].value, "damaged"))
+            return error_set(err, ERR_IO, "its day cannot be written");
+    return good_ops->write(store, write, ret_receipt, err);
+}
+
+static bool wait_for_stored(struct server *server, uint64_t wanted)
+{
+    for (int i = 0; i < 1000; i++) {
+        if (count(server).n_stored >= wanted)
+            return true;
+        usleep(10000);
+    }
+    return false;
+}
+
+TEST(what_the_disk_fails_for_waits_behind_the_others_and_is_stored_once)
+{
+    struct server *server = start_with((struct server_options){ .n_workers = 1 });
+    struct store_ops bad_ops;
+    struct buffer out;
+    struct error err;
+    char line[256];
+
+    buffer_init(&out, 0);
+    good_ops = server->store->ops;
+    bad_ops = *good_ops;
+    bad_ops.write = write_some;
+    atomic_store(&is_bad, true);
+    server->store->ops = &bad_ops;
+    ingest_line(line, "damaged");
+    CHECK_EQ(ask(server, line, "", SLICE("main 1\n"), &out), 200); /* it is put aside */
+    ingest_line(line, "good");
+    CHECK_OK(spill_append(server->spill,
+                          &(struct upload){ .tenant = SLICE(STORE_TENANT_DEFAULT),
+                                            .received_ns = clock_now_ns(),
+                                            .query = slice_sub(slice_from(strchr(line, '?')), 1, SIZE_MAX),
+                                            .body = SLICE("main 1\n") },
+                          &err),
+             &err);
+    CHECK(wait_for_stored(server, 1));
+    CHECK_EQ(count(server).n_dropped, 0);
+    atomic_store(&is_bad, false);
+    CHECK(wait_for_stored(server, 2));
+    CHECK_EQ(count(server).n_seen, 2);
+    CHECK(wait_for_drain(server));
+    CHECK_EQ(total_of(server).n_rows, 2);
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
 }
 
 TEST(what_a_full_disk_refuses_is_counted_once)
