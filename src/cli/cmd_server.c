@@ -26,6 +26,8 @@ struct server_config {
     uint64_t query_bytes;
     const char *cors_origin;
     bool has_access_log;
+    uint64_t counter_rows;
+    const char *counter_labels;
     const char *log_file;
     unsigned storage_type;
 };
@@ -84,6 +86,14 @@ static const struct option_spec limit_options[] = {
 static const struct option_spec running_options[] = {
     { "access-log", OPTION_BOOL, FIELD(server_config, has_access_log), "false", "Log each request.",
       .is_reloadable = true },
+    { "profile-metrics", OPTION_UINT, FIELD(server_config, counter_rows), "1000",
+      "How many counters /metrics may have of what profiles come to, one for each service, type and set of the labels "
+      "below, as in hearth_profiles_cpu_total; 0 = none.",
+      .max = "100000" },
+    { "profile-metrics-labels", OPTION_TEXT, FIELD(server_config, counter_labels),
+      "env,environment,deployment_environment,namespace,region",
+      "Labels that these counters have beside service_name: names with commas between them, at most 8.",
+      .value_name = "NAMES" },
     { "log-file", OPTION_FILE, FIELD(server_config, log_file), NULL,
       "Write the log to this file instead of standard error. It is opened again at SIGHUP, so that it can be "
       "rotated." },
@@ -178,6 +188,7 @@ static int make_options(const struct server_config *config, struct server_option
         .query_timeout_ns = config->query_timeout_ns,
         .cors_origin = config->cors_origin,
         .has_access_log = config->has_access_log,
+        .counters = { (uint32_t)config->counter_rows, config->counter_labels },
     };
     if (storage_server_options(&config->store, &config->keeping, &options->store, err) < 0)
         return -1;

@@ -56,7 +56,8 @@ int intake_new(const struct intake_options *options, struct intake **ret_intake,
     intake->max_body_bytes = options->max_body_bytes ? options->max_body_bytes : DEFAULT_BODY_BYTES;
     intake->limits = limits_of(options, intake->max_body_bytes);
     intakemetrics_init(&intake->metrics);
-    if (sources_new(&intake->sources, err) < 0 || open_deltas(intake, options->data_dir, err) < 0) {
+    if (sources_new(&intake->sources, err) < 0 || open_deltas(intake, options->data_dir, err) < 0 ||
+        (options->counters.max_rows && profilecounters_new(&options->counters, &intake->counters, err) < 0)) {
         intake_free(intake);
         return -1;
     }
@@ -69,6 +70,7 @@ void intake_free(struct intake *intake)
     if (!intake)
         return;
     deltas_free(intake->deltas);
+    profilecounters_free(intake->counters);
     sources_free(intake->sources);
     intakemetrics_done(&intake->metrics);
     memory_free(intake);
@@ -77,6 +79,11 @@ void intake_free(struct intake *intake)
 struct sources *intake_sources(struct intake *intake)
 {
     return intake->sources;
+}
+
+struct profilecounters *intake_counters(struct intake *intake)
+{
+    return intake->counters;
 }
 
 /* --- workers --- */

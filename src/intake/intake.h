@@ -13,15 +13,17 @@
  *     then nothing is stored or counted twice. */
 #pragma once
 
+#include "intake/profilecounters.h"
 #include "intake/sources.h"
 #include "intake/upload.h"
 #include "store/store.h"
 
 struct intake_options {
-    struct store *store;          /* outlives the intake */
-    const char *data_dir;         /* where deltas keep their state; NULL = in memory only */
-    uint64_t max_body_bytes;      /* before and after unpacking; 0 = 64 MiB */
-    struct profile_limits limits; /* of decoding; zeros = the defaults */
+    struct store *store;                     /* outlives the intake */
+    const char *data_dir;                    /* where deltas keep their state; NULL = in memory only */
+    uint64_t max_body_bytes;                 /* before and after unpacking; 0 = 64 MiB */
+    struct profile_limits limits;            /* of decoding; zeros = the defaults */
+    struct profilecounters_options counters; /* max_rows 0 = none */
 };
 
 struct intake;
@@ -61,3 +63,5 @@ void intake_give_up(struct intake_worker *worker, const struct upload *upload);
 
 /* Who sent what and what became of it, for status pages. */
 struct sources *intake_sources(struct intake *intake);
+/* What they come to, for metrics; NULL if nobody counts. */
+struct profilecounters *intake_counters(struct intake *intake);

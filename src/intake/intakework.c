@@ -3,6 +3,7 @@
 
 #include "intake/batchedit.h"
 #include "intake/idlabels.h"
+#include "label/labelrules.h"
 #include "pack/snappy.h"
 
 #define WEIGHT_LABEL "hearth_weight"
@@ -27,22 +28,27 @@ void intakework_labels_add(struct intakework_labels *labels, struct slice name, 
         labels->items[labels->n++] = (struct series_label){ name, value };
 }
 
-static bool is_named(struct slice name, const char *canonical)
+static bool is_named(struct slice name, struct slice canonical)
 {
-    size_t i;
-
-    for (i = 0; i < name.len && canonical[i]; i++)
-        if (name.ptr[i] != canonical[i] && !(name.ptr[i] == '.' && canonical[i] == '_'))
+    if (name.len != canonical.len)
+        return false;
+    for (size_t i = 0; i < name.len; i++)
+        if (name.ptr[i] != canonical.ptr[i] && !(name.ptr[i] == '.' && canonical.ptr[i] == '_'))
             return false;
-    return i == name.len && !canonical[i];
+    return true;
 }
 
-struct slice intakework_labels_find(const struct intakework_labels *labels, const char *canonical)
+static struct slice find_given(const struct intakework_labels *labels, struct slice canonical)
 {
     for (uint32_t i = 0; i < labels->n; i++)
         if (is_named(labels->items[i].name, canonical))
             return labels->items[i].value;
     return SLICE("");
+}
+
+struct slice intakework_labels_find(const struct intakework_labels *labels, const char *canonical)
+{
+    return find_given(labels, slice_from(canonical));
 }
 
 /* --- bytes --- */
@@ -269,6 +275,68 @@ static void count_stored(struct intake_worker *worker, const struct batch *batch
         intakemetrics_add(&worker->intake->metrics, worker->intake->metrics.downsampled, n_kept);
 }
 
+/* --- what they come to --- */
+
+/* The value of a label of a whole profile, by its canonical name. */
+static struct slice find_label(const struct profile *profile, const struct intakework_labels *labels,
+                               struct slice canonical)
+{
+    const struct tables *tables = profile->tables;
+    uint32_t sets[] = { profile->attributes, profile->resource };
+    struct slice value = find_given(labels, canonical);
+
+    for (size_t k = 0; value.len == 0 && k < ARRAY_LEN(sets); k++)
+        for (uint32_t i = tables->label_set_starts[sets[k]]; i < tables->label_set_starts[sets[k] + 1]; i++)
+            if (tables->labels[i].kind == LABEL_STRING &&
+                is_named(tables_string(tables, tables->labels[i].key), canonical))
+                value = tables_string(tables, tables->labels[i].text);
+    return value;
+}
+
+static int64_t total_of(const struct profile *profile, uint32_t type)
+{
+    const int64_t *values = profile_values(profile, type);
+    uint64_t saturated = 0;
+    int64_t total = 0;
+
+    for (uint32_t i = 0; i < profile->n_samples; i++)
+        total = value_add(total, values[i], &saturated);
+    return total;
+}
+
+static void count_values(struct intake_worker *worker, const struct profile *profile,
+                         const struct intakework_labels *labels)
+{
+    struct profilecounters *counters = worker->intake->counters;
+    struct slice values[PROFILECOUNTERS_MAX_LABELS], tenant = worker->upload->tenant, service;
+    struct profilecounters_type type = { .name = find_label(profile, labels, SLICE(SERIES_NAME_LABEL)) };
+    const struct slice *names;
+    uint32_t n;
+
+    if (type.name.len == 0)
+        type.name = labelrules_name(profile);
+    service = find_label(profile, labels, SLICE(SERIES_SERVICE_LABEL));
+    names = profilecounters_labels(counters, &n);
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = find_label(profile, labels, names[i]);
+    for (uint32_t i = 0; i < profile->n_types; i++) {
+        if (profile->types[i].nature != VALUE_FLOW)
+            continue;
+        type.type = tables_string(profile->tables, profile->types[i].type);
+        type.unit = tables_string(profile->tables, profile->types[i].unit);
+        profilecounters_add(counters, &type, slice_is(tenant, STORE_TENANT_DEFAULT) ? SLICE("") : tenant,
+                            service.len ? service : SLICE(SOURCES_UNKNOWN), values, total_of(profile, i));
+    }
+}
+
+/* Which were duplicates or refused the store does not say; they are taken to be the last. */
+static void count_all_values(struct intake_worker *worker, const struct batch *batch,
+                             const struct intakework_labels *labels, const struct store_receipt *receipt)
+{
+    for (uint32_t i = 0; worker->intake->counters && i < MIN(batch->n_profiles, receipt->n_written); i++)
+        count_values(worker, &batch->profiles[i], labels);
+}
+
 static void reject_all(struct intake_worker *worker, const struct batch *batch, const struct intakework_labels *labels,
                        bool is_store, const struct error *err)
 {
@@ -458,8 +526,10 @@ static int store_batch(struct intake_worker *worker, struct batch *batch, const 
     finish_deltas(worker, &steps, result == 0);
     if (result < 0)
         reject_all(worker, batch, delivery->labels, is_store, err);
-    else if (batch->n_profiles > 0)
+    else if (batch->n_profiles > 0) {
         count_stored(worker, batch, delivery->labels, &receipt);
+        count_all_values(worker, batch, delivery->labels, &receipt);
+    }
     return result;
 }
 

@@ -18,6 +18,7 @@ struct intake {
     struct store *store;
     struct sources *sources;
     struct deltas *deltas;
+    struct profilecounters *counters; /* NULL = none */
     struct intakemetrics metrics;
     uint64_t max_body_bytes;
     struct profile_limits limits;

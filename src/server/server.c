@@ -31,7 +31,8 @@ static int make_workers(struct server *server, struct error *err)
 {
     struct intake_options options = { .store = server->store,
                                       .data_dir = server->options.store.data_dir,
-                                      .max_body_bytes = server->options.max_body_bytes };
+                                      .max_body_bytes = server->options.max_body_bytes,
+                                      .counters = server->options.counters };
 
     server->n_workers = server->options.n_workers ? server->options.n_workers : default_workers();
     if (intake_new(&options, &server->intake, err) < 0)

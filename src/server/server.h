@@ -10,6 +10,7 @@
 
 #include "base/address.h"
 #include "base/metrics.h"
+#include "intake/profilecounters.h"
 #include "net/route.h"
 #include "query/engine.h"
 #include "scrape/scrapeconfig.h"
@@ -52,6 +53,7 @@ struct server_options {
     int64_t query_timeout_ns;                                  /* 0 = none */
     const char *cors_origin;                                   /* NULL = pages of other origins may not ask */
     bool has_access_log;
+    struct profilecounters_options counters;         /* max_rows 0 = none */
     struct server_alias aliases[SERVER_MAX_ALIASES]; /* for the status */
     size_t n_aliases;
     struct server_guest guest;

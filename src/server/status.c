@@ -17,13 +17,16 @@ static bool is_started(struct exchange *exchange)
 
 void status_metrics(struct exchange *exchange)
 {
+    struct server *server = exchange->context;
     struct buffer out;
 
     if (!is_started(exchange))
         return;
     buffer_init(&out, 0);
-    servermetrics_refresh(exchange->context);
+    servermetrics_refresh(server);
     metrics_write(&out);
+    if (intake_counters(server->intake))
+        profilecounters_write(intake_counters(server->intake), &out);
     exchange_answer(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", buffer_slice(&out));
     buffer_done(&out);
 }

@@ -45,6 +45,10 @@ same "$(json '[(s["service"], s["stored"], s["dropped"]) for s in d["sources"]]'
 run hearth label-values region --data-dir data
 same "$out" eu
 
+t "what profiles come to is among the metrics, for rules of Prometheus"
+ask /metrics && answers 200 'hearth_profiles_cpu_total{service_name="api",region="eu"} 0.150000000'
+out_has 'pyroscope_profiles_cpu_total{service_name="api",region="eu"} 0.150000000'
+
 t "what it cannot take it refuses in a sentence"
 ask /nothing && answers 404 'nothing is at /nothing; the address of the server or the path may be wrong'
 ask /ingest && answers 405 '/ingest does not take GET, but POST'
