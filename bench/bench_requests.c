@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The profiles of a stream (bench_stream.c) as the requests that senders would make of them, on standard output.
  *
- *     stream -gzip 20 10 200 | requests [-start SECONDS] [-count N] PROTOCOL >FILE
+ *     stream -gzip 20 10 200 | requests [-start SECONDS] [-count N] [-tenant NAME] PROTOCOL >FILE
  *
  * The protocols:
  *
@@ -31,6 +31,7 @@ struct making {
     uint64_t number;  /* of it */
     char service[MAX_NAME_BYTES], instance[MAX_NAME_BYTES];
     const char *version;
+    const char *tenant;
     struct buffer message, body, request;
 };
 
@@ -49,8 +50,9 @@ static void pack(struct making *making, struct slice plain, struct buffer *out)
 
 static void put_request(struct making *making, const char *target, const char *headers)
 {
-    buffer_printf(&making->request, "POST %s HTTP/1.1\r\nHost: localhost\r\n%sContent-Length: %zu\r\n\r\n", target,
-                  headers, making->body.len);
+    buffer_printf(&making->request,
+                  "POST %s HTTP/1.1\r\nHost: localhost\r\n%sX-Scope-OrgID: %s\r\nContent-Length: %zu\r\n\r\n", target,
+                  headers, making->tenant, making->body.len);
     buffer_append_slice(&making->request, buffer_slice(&making->body));
 }
 
@@ -278,8 +280,8 @@ static void make_all(struct making *making, const struct protocol *protocol, int
 
 int main(int argc, char **argv)
 {
-    static const char usage[] = "usage: requests [-start SECONDS] [-count N] PROTOCOL <STREAM >FILE";
-    struct making making = { 0 };
+    static const char usage[] = "usage: requests [-start SECONDS] [-count N] [-tenant NAME] PROTOCOL <STREAM >FILE";
+    struct making making = { .tenant = "anonymous" };
     uint64_t count = UINT64_MAX;
     int64_t first_ns = 0;
     struct error err;
@@ -289,6 +291,8 @@ int main(int argc, char **argv)
             first_ns = atoll(argv[2]) * CLOCK_NS_PER_SECOND;
         else if (strcmp(argv[1], "-count") == 0)
             count = strtoull(argv[2], NULL, 10);
+        else if (strcmp(argv[1], "-tenant") == 0)
+            making.tenant = argv[2];
         else
             die(usage);
     }

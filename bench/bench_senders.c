@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Many senders at once: puts the requests of bench_requests.c to a server on this machine and tells what that cost it.
+/* Many clients at once: puts the requests of bench_requests.c, or one request again and again, to a server on this machine
+ * and tells what that cost it.
  *
- *     senders [-connections N] [-rate R] [-count N] [-skip N] [-grpc yes] -pid PID -port PORT FILE
+ *     senders [-connections N] [-rate R] [-count N] [-skip N] [-grpc yes] [-one yes] [-seconds N]
+ *             -pid PID -port PORT FILE
  *
  * Each connection is kept and has one request under way at a time. Without -rate they are always busy (a closed loop):
  * the next request goes out when the last one is answered. With -rate requests come at random times, R a second on
  * average, whatever the server does (an open loop), and wait where all connections are busy; a request's time counts
  * from the moment it came, not from when it could be sent. With -skip the first N requests of the file are passed over.
+ * With -one the file is a single HTTP/1.1 request, as it is on the wire, which is sent -count times. With -seconds no
+ * request begins later than that.
  *
  * Prints "name value" lines: the server's CPU seconds per 1,000 requests and its memory, from /proc; the times from
  * request to answer; how many answers had which status; and what this program took itself, since it shares the
@@ -45,6 +49,7 @@ struct sender {
     /* HTTP/1.1: what came of the answer. */
     char answer[MAX_ANSWER_BYTES];
     size_t answer_len;
+    uint64_t body_left; /* of an answer whose head has come */
     /* HTTP/2. */
     nghttp2_session *session;
     struct slice frames; /* to send before more are asked for; borrowed of the session */
@@ -57,7 +62,8 @@ struct senders {
     uint32_t n_connections;
     double rate; /* 0 = a closed loop */
     uint64_t count, skip;
-    bool is_grpc;
+    int64_t seconds, end_ns; /* 0 = when all are answered */
+    bool is_grpc, is_one;
     /* The requests. */
     const char *file, *file_end, *place;
     /* The run. */
@@ -109,6 +115,8 @@ static struct slice next_request(struct senders *senders)
 {
     struct slice request;
 
+    if (senders->is_one)
+        return slice_of(senders->file, (size_t)(senders->file_end - senders->file));
     if (senders->file_end - senders->place < 4)
         return SLICE("");
     request = slice_of(senders->place + 4, bytes_get_le32(senders->place));
@@ -124,6 +132,11 @@ static void count_requests(struct senders *senders)
     const char *first;
     uint64_t n = 0;
 
+    if (senders->is_one) {
+        if (senders->count == UINT64_MAX)
+            die("-one needs -count");
+        return;
+    }
     for (uint64_t i = 0; i < senders->skip; i++)
         if (next_request(senders).len == 0)
             die("the file of requests has not that many to skip");
@@ -167,29 +180,54 @@ static void finish(struct sender *sender, int status)
 /* --- HTTP/1.1 --- */
 
 /* The length of the answer's body, which a server of this machine always tells. */
-static size_t body_length(const char *head)
+static uint64_t body_length(const char *head)
 {
     const char *field = strcasestr(head, "\ncontent-length:");
 
     return field ? strtoull(field + 16, NULL, 10) : 0;
 }
 
+/* The head is kept, the body is thrown away. */
+static void take_http1(struct sender *sender, size_t n)
+{
+    const char *end;
+    size_t head_len;
+
+    if (sender->body_left == 0) {
+        sender->answer_len += n;
+        sender->answer[sender->answer_len] = 0;
+        end = strstr(sender->answer, "\r\n\r\n");
+        if (!end) {
+            if (sender->answer_len == MAX_ANSWER_BYTES - 1)
+                die("the head of an answer is too long");
+            return;
+        }
+        head_len = (size_t)(end + 4 - sender->answer);
+        sender->body_left = body_length(sender->answer);
+        n = sender->answer_len - head_len;
+        sender->answer_len = head_len;
+    }
+    if (n > sender->body_left)
+        die("an answer is longer than it said");
+    sender->body_left -= n;
+    if (sender->body_left > 0)
+        return;
+    sender->answer_len = 0;
+    finish(sender, atoi(sender->answer + 9));
+}
+
 static void read_http1(struct sender *sender)
 {
-    ssize_t n = recv(sender->fd, sender->answer + sender->answer_len, MAX_ANSWER_BYTES - 1 - sender->answer_len, 0);
-    const char *end;
+    static char waste[1 << 20];
+    char *to = sender->body_left ? waste : sender->answer + sender->answer_len;
+    size_t len = sender->body_left ? sizeof(waste) : MAX_ANSWER_BYTES - 1 - sender->answer_len;
+    ssize_t n = recv(sender->fd, to, len, 0);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (n <= 0 || !sender->is_busy)
         die(sender->is_busy ? "a connection was closed before its answer" : "an idle connection was closed");
-    sender->answer_len += (size_t)n;
-    sender->answer[sender->answer_len] = 0;
-    end = strstr(sender->answer, "\r\n\r\n");
-    if (!end || sender->answer_len < (size_t)(end + 4 - sender->answer) + body_length(sender->answer))
-        return;
-    sender->answer_len = 0;
-    finish(sender, atoi(sender->answer + 9));
+    take_http1(sender, (size_t)n);
 }
 
 static void write_http1(struct sender *sender)
@@ -394,6 +432,10 @@ static void begin_requests(struct senders *senders)
         int64_t now_ns = measure_real_ns();
         struct sender *sender;
 
+        if (senders->end_ns && now_ns >= senders->end_ns) {
+            senders->count = senders->n_begun;
+            return;
+        }
         if (senders->rate == 0)
             senders->came_ns[senders->n_begun] = now_ns;
         else if (senders->came_ns[senders->n_begun] > now_ns)
@@ -477,8 +519,8 @@ static void print_outcome(struct senders *senders, double seconds, double cpu_s,
 
 static void parse(struct senders *senders, int argc, char **argv)
 {
-    static const char usage[] = "usage: senders [-connections N] [-rate R] [-count N] [-skip N] [-grpc yes] -pid PID "
-                                "-port PORT FILE";
+    static const char usage[] = "usage: senders [-connections N] [-rate R] [-count N] [-skip N] [-grpc yes] [-one yes] "
+                                "[-seconds N] -pid PID -port PORT FILE";
 
     for (; argc > 2 && argv[1][0] == '-'; argc -= 2, argv += 2) {
         if (strcmp(argv[1], "-connections") == 0)
@@ -491,6 +533,10 @@ static void parse(struct senders *senders, int argc, char **argv)
             senders->skip = strtoull(argv[2], NULL, 10);
         else if (strcmp(argv[1], "-grpc") == 0)
             senders->is_grpc = strcmp(argv[2], "yes") == 0;
+        else if (strcmp(argv[1], "-one") == 0)
+            senders->is_one = strcmp(argv[2], "yes") == 0;
+        else if (strcmp(argv[1], "-seconds") == 0)
+            senders->seconds = atoll(argv[2]);
         else if (strcmp(argv[1], "-pid") == 0)
             senders->pid = atoi(argv[2]);
         else if (strcmp(argv[1], "-port") == 0)
@@ -517,6 +563,7 @@ int main(int argc, char **argv)
     begun_cpu_s = measure_process_cpu_s(senders.pid);
     begun_own_ns = clock_cpu_ns();
     begun_ns = measure_real_ns();
+    senders.end_ns = senders.seconds ? begun_ns + senders.seconds * CLOCK_NS_PER_SECOND : 0;
     if (senders.rate > 0)
         plan_arrivals(&senders, begun_ns);
     send_all(&senders);
