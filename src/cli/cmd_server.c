@@ -21,9 +21,9 @@ struct server_config {
     const char *ports_file;
     bool is_multi_tenant;
     uint64_t max_body_bytes, queue_bytes, spill_bytes;
-    uint64_t n_workers, max_connections;
+    uint64_t n_workers, n_readers, max_connections;
     int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns, stop_timeout_ns, query_timeout_ns;
-    uint64_t query_bytes;
+    uint64_t query_bytes, answer_bytes;
     const char *cors_origin;
     bool has_access_log;
     uint64_t counter_rows;
@@ -77,6 +77,12 @@ static const struct option_spec limit_options[] = {
       "How long a connection may wait for its next request.", .min = "100ms" },
     { "query-memory", OPTION_SIZE, FIELD(server_config, query_bytes), "256MiB",
       "What the answer to a query may take of memory while it is made.", .min = "1MiB" },
+    { "query-workers", OPTION_UINT, FIELD(server_config, n_readers), "4",
+      "Threads that answer queries; they take nothing from those that store. 256 queries may wait for them, more are "
+      "refused.",
+      .min = "1", .max = "64" },
+    { "answer-memory", OPTION_SIZE, FIELD(server_config, answer_bytes), "256MiB",
+      "What answers may take of memory until they are read. More are refused.", .min = "1MiB" },
     { "query-timeout", OPTION_DURATION, FIELD(server_config, query_timeout_ns), "30s",
       "How long a query may take; 0 = as long as it needs." },
     { "stop-timeout", OPTION_DURATION, FIELD(server_config, stop_timeout_ns), "10s",
@@ -177,6 +183,8 @@ static int make_options(const struct server_config *config, struct server_option
     *options = (struct server_options){
         .is_multi_tenant = config->is_multi_tenant,
         .n_workers = (uint32_t)config->n_workers,
+        .n_readers = (uint32_t)config->n_readers,
+        .max_answer_bytes = config->answer_bytes,
         .max_connections = (uint32_t)config->max_connections,
         .max_body_bytes = config->max_body_bytes,
         .max_waiting_bytes = config->queue_bytes,

@@ -7,17 +7,20 @@
 #include "net/loop_internal.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define CONNECTION_MAX_OUT      (64 << 20)
-#define CONNECTION_KEEP_BYTES   4096        /* of buffers that are empty for the moment */
-#define CONNECTION_TURN_BYTES   (512 << 10) /* read before others have their turn */
-#define CONNECTION_LINGER_NS    (3 * CLOCK_NS_PER_SECOND)
-#define CONNECTION_BODY_PERIODS 10        /* a body may take this many timeouts in all */
-#define CONNECTION_CHOKE_BYTES  (1 << 20) /* of answers that the peer does not read: it may ask nothing more then */
+#define CONNECTION_MAX_OUT        (64 << 20)
+#define CONNECTION_KEEP_BYTES     4096        /* of buffers that are empty for the moment */
+#define CONNECTION_TURN_BYTES     (512 << 10) /* read before others have their turn */
+#define CONNECTION_LINGER_NS      (3 * CLOCK_NS_PER_SECOND)
+#define CONNECTION_BODY_PERIODS   10         /* a body may take this many timeouts in all */
+#define CONNECTION_ANSWER_PERIODS 10         /* and so may reading an answer */
+#define CONNECTION_CHOKE_BYTES    (1 << 20)  /* of answers that the peer does not read: it may ask nothing more then */
+#define CONNECTION_COPY_BYTES     (64 << 10) /* bodies up to this are copied rather than kept apart */
 
 /* --- plain sockets --- */
 
@@ -74,14 +77,19 @@ uint64_t connection_lane(const struct connection *connection)
 
 /* --- events --- */
 
+static size_t unsent_bytes(const struct connection *connection)
+{
+    return connection->out.len + connection->tail.len - connection->out_sent;
+}
+
 static bool has_output(const struct connection *connection)
 {
-    return connection->out.len > connection->out_sent;
+    return unsent_bytes(connection) > 0;
 }
 
 static bool is_choked(const struct connection *connection)
 {
-    return connection->out.len - connection->out_sent > CONNECTION_CHOKE_BYTES;
+    return unsent_bytes(connection) > CONNECTION_CHOKE_BYTES;
 }
 
 /* Whether there is a use for what the peer sends. */
@@ -129,8 +137,41 @@ void connection_end(struct connection *connection, bool lingers)
 
 /* --- bytes out --- */
 
+struct buffer *connection_out(struct connection *connection)
+{
+    return connection->tail.len > 0 ? &connection->tail : &connection->out;
+}
+
+void connection_take_body(struct connection *connection, struct exchange *exchange)
+{
+    const struct httpserver_options *options = &connection->loop->server->options;
+    struct buffer *body = &exchange->response.body;
+
+    if (connection->tail.len == 0 && body->len > CONNECTION_COPY_BYTES) {
+        connection->tail = *body;
+        buffer_init(body, 0);
+    } else {
+        buffer_append_slice(connection_out(connection), buffer_slice(body));
+    }
+    if (exchange->answer_bytes == 0)
+        return;
+    connection->answer_bytes += exchange->answer_bytes;
+    exchange->answer_bytes = 0;
+    connection->answer_until_mono_ns = clock_mono_ns() + CONNECTION_ANSWER_PERIODS * options->write_timeout_ns;
+}
+
+static void release_answers(struct connection *connection)
+{
+    httpserver_release_answer(connection->loop->server, connection->answer_bytes);
+    connection->answer_bytes = 0;
+    connection->answer_until_mono_ns = INT64_MAX;
+}
+
 static void drop_output(struct connection *connection)
 {
+    release_answers(connection);
+    buffer_done(&connection->tail);
+    buffer_init(&connection->tail, 0);
     connection->out_sent = 0;
     if (connection->out.capacity > CONNECTION_KEEP_BYTES) {
         buffer_done(&connection->out);
@@ -140,19 +181,32 @@ static void drop_output(struct connection *connection)
     }
 }
 
+/* What is left to be written, in one or two pieces; returns their number. */
+static int unsent_pieces(const struct connection *connection, struct iovec ret_pieces[static 2])
+{
+    size_t sent_of_out = MIN(connection->out_sent, connection->out.len);
+    size_t sent_of_tail = connection->out_sent - sent_of_out;
+    int n = 0;
+
+    if (sent_of_out < connection->out.len)
+        ret_pieces[n++] = (struct iovec){ connection->out.data + sent_of_out, connection->out.len - sent_of_out };
+    if (sent_of_tail < connection->tail.len)
+        ret_pieces[n++] = (struct iovec){ connection->tail.data + sent_of_tail, connection->tail.len - sent_of_tail };
+    return n;
+}
+
 static void flush_output(struct connection *connection)
 {
+    struct iovec pieces[2];
     struct error err;
 
-    if (buffer_check(&connection->out, &err) < 0) {
+    if (buffer_check(&connection->out, &err) < 0 || buffer_check(&connection->tail, &err) < 0) {
         LOG_EVERY(10, LOG_WARN, "net", "an answer to %s is lost: %s", connection->peer, err.text);
         connection->is_broken = true;
         return;
     }
     while (has_output(connection)) {
-        struct iovec piece = { connection->out.data + connection->out_sent,
-                               connection->out.len - connection->out_sent };
-        ptrdiff_t n = connection->transport->write(connection, &piece, 1);
+        ptrdiff_t n = connection->transport->write(connection, pieces, unsent_pieces(connection, pieces));
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -265,6 +319,13 @@ static void parse_new(struct connection *connection, struct slice bytes)
         parse_kept(connection);
 }
 
+/* The peer sends nothing more. It may still read, but most that hang up look just like that: handlers are told. */
+static void tell_gone(struct connection *connection)
+{
+    for (struct exchange *exchange = connection->exchanges; exchange; exchange = exchange->next)
+        exchange_is_gone(exchange);
+}
+
 /* Reads once. Returns how many bytes came; 0 = there is nothing more for now. */
 static size_t read_some(struct connection *connection)
 {
@@ -284,6 +345,7 @@ static size_t read_some(struct connection *connection)
     }
     if (n == 0) {
         connection->has_ended = true;
+        tell_gone(connection);
         if (connection->is_closing || !protocol || protocol->end(connection) < 0)
             connection->is_closing = true;
         return 0;
@@ -418,16 +480,44 @@ static int64_t body_deadline(const struct connection *connection)
     return first;
 }
 
+static int64_t answer_deadline(const struct connection *connection)
+{
+    int64_t whole = CONNECTION_ANSWER_PERIODS * connection->loop->server->options.write_timeout_ns;
+    int64_t first = connection->answer_until_mono_ns;
+
+    for (const struct exchange *exchange = connection->exchanges; exchange; exchange = exchange->next)
+        if (exchange->answered_mono_ns && exchange->answer_bytes)
+            first = MIN(first, exchange->answered_mono_ns + whole);
+    return first;
+}
+
+/* A connection that is not read from does not tell when its peer hangs up, so it is asked. True: the peer is gone, and has
+ * not just ended what it sends. */
+static bool has_hung_up(struct connection *connection)
+{
+    struct pollfd end = { .fd = connection->fd, .events = POLLRDHUP };
+
+    if (connection->wait != CONNECTION_WORK || !connection->is_paused || poll(&end, 1, 0) <= 0)
+        return false;
+    tell_gone(connection);
+    return (end.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 void connection_tick(struct connection *connection, int64_t now_mono_ns)
 {
     int64_t until;
 
+    if (has_hung_up(connection)) {
+        connection_free(connection);
+        return;
+    }
     /* Time counts against the peer only while it is its turn: not while its body waits for room, nor does it idle before
      * it has read its answer. */
     if ((connection->wait == CONNECTION_BODY && is_starving(connection)) ||
         (connection->wait == CONNECTION_IDLE && has_output(connection)))
         connection_wait_for(connection, connection->wait);
     until = MIN(connection->wait_until_mono_ns, connection->write_until_mono_ns);
+    until = MIN(until, answer_deadline(connection));
     if (connection->wait == CONNECTION_BODY)
         until = MIN(until, body_deadline(connection));
     if (now_mono_ns < until)
@@ -457,7 +547,7 @@ void connection_drain(struct connection *connection)
 
 /* --- birth and death --- */
 
-void connection_new(struct loop *loop, int fd, const char *peer)
+void connection_new(struct loop *loop, int fd, size_t listener, const char *peer)
 {
     struct error err;
     struct connection *connection = MEMORY_NEW(struct connection, &err);
@@ -469,9 +559,12 @@ void connection_new(struct loop *loop, int fd, const char *peer)
     }
     connection->loop = loop;
     connection->fd = fd;
+    connection->listener = listener;
     connection->transport = &plain;
     buffer_init(&connection->in, 0);
     buffer_init(&connection->out, CONNECTION_MAX_OUT);
+    buffer_init(&connection->tail, 0);
+    connection->answer_until_mono_ns = INT64_MAX;
     snprintf(connection->peer, sizeof(connection->peer), "%s", peer);
     connection->write_until_mono_ns = INT64_MAX;
     connection->next = loop->connections;
@@ -498,6 +591,8 @@ void connection_free(struct connection *connection)
     connection->transport->close(connection);
     buffer_done(&connection->in);
     buffer_done(&connection->out);
+    buffer_done(&connection->tail);
+    httpserver_release_answer(loop->server, connection->answer_bytes);
     if (connection->previous)
         connection->previous->next = connection->next;
     else

@@ -71,9 +71,12 @@ struct connection {
     const struct protocol *protocol; /* NULL until the first bytes chose one */
     void *state;                     /* of the protocol */
     struct event readable, writable;
-    struct buffer in;  /* read, but not yet taken by the protocol */
-    struct buffer out; /* to be written */
-    size_t out_sent;   /* bytes of `out` that are written */
+    struct buffer in;             /* read, but not yet taken by the protocol */
+    struct buffer out;            /* to be written */
+    struct buffer tail;           /* behind it: the body of an answer, which was not copied for that */
+    size_t out_sent;              /* bytes of the two that are written */
+    uint64_t answer_bytes;        /* reserved for the answers in them */
+    int64_t answer_until_mono_ns; /* when they must have been read; INT64_MAX = there are none */
     struct exchange *exchanges;
     uint32_t n_exchanges;
     enum connection_wait wait;
@@ -87,6 +90,7 @@ struct connection {
     bool is_pumping; /* the bytes are being moved: whoever comes in between leaves it to that */
     int64_t write_until_mono_ns;
     char peer[EXCHANGE_PEER_BYTES];
+    size_t listener;                    /* number of the one that it came by */
     struct connection *previous, *next; /* of its loop */
 };
 
@@ -114,6 +118,10 @@ void connection_wait_for(struct connection *connection, enum connection_wait wai
 /* Stops and goes on reading from the socket. */
 void connection_pause(struct connection *connection);
 void connection_continue(struct connection *connection);
+/* Where bytes go that are to be written next. */
+struct buffer *connection_out(struct connection *connection);
+/* Puts the body of an answer there, with what is reserved for it. The exchange has neither any more. */
+void connection_take_body(struct connection *connection, struct exchange *exchange);
 /* Something was put into `out`. */
 void connection_write(struct connection *connection);
 /* Ends it when `out` is written. With `lingers` what the peer still sends is read and dropped for a while, since closing at

@@ -113,6 +113,103 @@ TEST(httpserver_reads_no_further_while_answers_are_not_read)
     CHECK_EQ(httpserver_counts(server).n_requests, 8);
 }
 
+/* --- those who ask, and those who bring --- */
+
+TEST(httpserver_takes_what_is_brought_while_all_readers_are_busy)
+{
+    SERVER = start_with((struct httpserver_options){ .read_pool = { .n_workers = 2, .max_waiting = 3 } });
+    CLIENT refused = dial(server), writer = dial(server);
+    int readers[5];
+    ANSWER answer = { 0 };
+
+    for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
+        say(readers[i] = dial(server), GET("/read-gate"));
+        WAIT_UNTIL(n_entered == MIN(i + 1, 2u));
+    }
+    WAIT_UNTIL(httpserver_counts(server).read_pool.n_waiting == 3);
+    for (int i = 0; i < 20; i++)
+        ask(writer, POST("/write", "Content-Length: 2\r\n", "hi"), 200, "hi");
+    say(refused, GET("/read"));
+    hear(refused, &answer);
+    CHECK_EQ(answer.status, 429);
+    CHECK_HAS(buffer_slice(&answer.body), "as many queries wait for their turn as may; try again in a moment");
+    CHECK_HAS(answer.head, "retry-after: 1\r\n");
+    say(refused, ADMIN("Content-Length: 2\r\n", "hi")); /* what changes the server is no upload either */
+    expect_answer(refused, 429, NULL);
+    CHECK_EQ(httpserver_counts(server).read_pool.n_refused, 2);
+    CHECK_EQ(httpserver_counts(server).pool.n_run, 20);
+    atomic_store(&is_open, true);
+    for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
+        expect_answer(readers[i], 200, NULL);
+        hang_up(&readers[i]);
+    }
+}
+
+TEST(httpserver_numbers_readers_behind_those_who_take_uploads)
+{
+    SERVER = start_with((struct httpserver_options){ .pool = { .n_workers = 3 }, .read_pool = { .n_workers = 2 } });
+
+    for (int i = 0; i < 50; i++) {
+        CLIENT reader = dial(server), writer = dial(server);
+        ANSWER answer = { 0 };
+
+        say(reader, GET("/read-worker"));
+        say(writer, POST("/write-worker", "Content-Length: 0\r\n", ""));
+        hear(reader, &answer);
+        CHECK(answer.body.data[0] == '4' || answer.body.data[0] == '5'); /* 3 is the overflow of the uploads */
+        hear(writer, &answer);
+        CHECK(answer.body.data[0] >= '0' && answer.body.data[0] <= '2');
+    }
+}
+
+static void reset_connection(int *fd)
+{
+    struct linger at_once = { .l_onoff = 1 };
+
+    setsockopt(*fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    hang_up(fd);
+}
+
+TEST(httpserver_tells_handlers_that_their_peers_hung_up)
+{
+    SERVER = start_with((struct httpserver_options){ .read_pool = { .n_workers = 3 } });
+    CLIENT closed = dial(server), reset = dial(server), half = dial(server), later = dial(server);
+
+    say(closed, GET("/read-gate"));
+    say(reset, GET("/read-gate"));
+    say(half, GET("/read-gate"));
+    WAIT_UNTIL(n_entered == 3);
+    say(later, GET("/read-gate"));
+    WAIT_UNTIL(httpserver_counts(server).read_pool.n_waiting == 1);
+    hang_up(&later); /* its turn never came */
+    usleep(600000);  /* two ticks of the loop */
+    CHECK_EQ(n_gone, 0);
+    hang_up(&closed);
+    reset_connection(&reset);
+    CHECK_EQ(shutdown(half, SHUT_WR), 0);
+    WAIT_UNTIL(n_gone == 3);
+    expect_answer(half, 200, NULL); /* it can still read what the handler made of it */
+    expect_end(half);
+    WAIT_UNTIL(httpserver_counts(server).n_connections == 0);
+    CHECK_EQ(n_entered, 3);
+}
+
+TEST(httpserver_takes_what_was_brought_by_who_hung_up)
+{
+    SERVER = start_with((struct httpserver_options){ .pool = { .n_workers = 1 } });
+    CLIENT first = dial(server), second = dial(server);
+
+    say(first, POST("/write-gate", "Content-Length: 2\r\n", "hi"));
+    WAIT_UNTIL(n_entered == 1);
+    say(second, POST("/write-gate", "Content-Length: 2\r\n", "hi"));
+    WAIT_UNTIL(httpserver_counts(server).pool.n_waiting == 1);
+    reset_connection(&second);
+    WAIT_UNTIL(httpserver_counts(server).n_connections == 1);
+    atomic_store(&is_open, true);
+    expect_answer(first, 200, NULL);
+    WAIT_UNTIL(n_left == 2);
+}
+
 /* --- too many --- */
 
 TEST(httpserver_lets_connections_past_the_limit_wait)

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "net/loop_internal.h"
+#include "net/origin.h"
 #include "net/rpc.h"
 
 #include <stdarg.h>
@@ -97,12 +98,13 @@ struct exchange *exchange_new(struct connection *connection)
     exchange->route = NULL;
     exchange->context = server->options.context;
     exchange->state = NULL;
-    exchange->worker = server->n_workers + 1 + connection->loop->number;
+    exchange->worker = server->n_workers + connection->loop->number;
     atomic_init(&exchange->is_gone, false);
     exchange->connection = connection;
     exchange->loop = connection->loop;
     exchange->stream = 0;
-    exchange->reserved_bytes = exchange->wanted_bytes = 0;
+    exchange->reserved_bytes = exchange->wanted_bytes = exchange->answer_bytes = 0;
+    exchange->answered_mono_ns = 0;
     exchange->max_body_bytes = server->options.max_body_bytes;
     exchange->lane = 0;
     exchange->is_running = exchange->is_complete = exchange->is_starving = false;
@@ -155,6 +157,7 @@ static void leave_connection(struct exchange *exchange)
 static void release(struct exchange *exchange)
 {
     httpserver_release(exchange->loop->server, exchange->reserved_bytes);
+    httpserver_release_answer(exchange->loop->server, exchange->answer_bytes);
     buffer_done(&exchange->response.body);
     buffer_done(&exchange->body);
     arena_done(&exchange->arena);
@@ -233,10 +236,20 @@ static void fail_too_large(struct exchange *exchange)
         exchange->route->too_large(exchange);
 }
 
+static struct origin_rules rules_of(const struct exchange *exchange)
+{
+    const struct httpserver *server = exchange->loop->server;
+    const struct address *address = &server->addresses[exchange->connection->listener];
+
+    return (struct origin_rules){ server->options.cors_origin, address->kind == ADDRESS_TCP ? address->name : "" };
+}
+
 bool exchange_begin(struct exchange *exchange, int64_t body_bytes)
 {
+    struct origin_rules rules = rules_of(exchange);
+
     atomic_fetch_add_explicit(&exchange->loop->server->n_requests, 1, memory_order_relaxed);
-    if (!find_route(exchange))
+    if (!find_route(exchange) || !origin_admits(exchange, &rules))
         return false;
     if (exchange->route->max_body_bytes)
         exchange->max_body_bytes = exchange->route->max_body_bytes;
@@ -320,10 +333,18 @@ void exchange_feed_starving(struct loop *loop)
         feed(exchange);
 }
 
+static bool is_read(const struct route *route)
+{
+    return route->scope == ROUTE_READ || route->scope == ROUTE_ADMIN;
+}
+
 static void refuse(struct exchange *exchange)
 {
     if (exchange->route->refuse)
         exchange->route->refuse(exchange);
+    else if (is_read(exchange->route))
+        rpc_shape_failure(exchange, 429, "as many queries wait for their turn as may; try again in a moment",
+                          CLOCK_NS_PER_SECOND);
     else
         rpc_shape_failure(exchange, 429, "the server has more to do than it can; try again in a moment",
                           CLOCK_NS_PER_SECOND);
@@ -345,7 +366,7 @@ void exchange_is_complete(struct exchange *exchange)
         return;
     }
     exchange->lane = exchange->route->lane ? exchange->route->lane(exchange) : connection_lane(exchange->connection);
-    if (!pool_submit(server->pool, exchange)) {
+    if (!pool_submit(is_read(exchange->route) ? server->read_pool : server->pool, exchange)) {
         refuse(exchange);
         connection_answer(exchange);
     }

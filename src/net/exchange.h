@@ -48,7 +48,9 @@ struct exchange {
     const struct route *route; /* NULL = none matches */
     void *context;             /* of the routes */
     void *state;               /* the handler's own, from the arena; begins as NULL */
-    uint32_t worker;      /* number of the worker that runs the handler; loops have numbers behind those of workers */
+    /* Number of the worker that runs the handler. Those of ROUTE_READ and ROUTE_ADMIN have numbers behind the others, and
+     * loops behind all of them. */
+    uint32_t worker;
     _Atomic bool is_gone; /* the peer will not read the answer; long handlers look now and then */
 
     /* Of connection and pool; not for handlers. */
@@ -58,6 +60,8 @@ struct exchange {
     int32_t stream; /* HTTP/2 */
     struct buffer body;
     uint64_t reserved_bytes, wanted_bytes, max_body_bytes;
+    uint64_t answer_bytes;    /* reserved for the answer */
+    int64_t answered_mono_ns; /* 0 = not yet */
     uint64_t lane;
     bool is_starving;                 /* waits for room for its body */
     bool is_running;                  /* with the pool */

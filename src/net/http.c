@@ -107,8 +107,8 @@ uint32_t http_header_count(const struct http_headers *headers, const char *name)
     return n;
 }
 
-/* Whether the parameters behind a word of a list give it a quality of zero: ";q=0", ";q=0.00". */
-static bool is_refused(struct slice parameters)
+/* The quality that the parameters behind a word of a list give it: 0.5 for ";q=0.5", 1 if they do not say. */
+static double quality_of(struct slice parameters)
 {
     struct slice part;
 
@@ -117,12 +117,12 @@ static bool is_refused(struct slice parameters)
 
         part = slice_trim(part);
         if (part.len >= 2 && (part.ptr[0] | 0x20) == 'q' && part.ptr[1] == '=')
-            return slice_to_double(slice_sub(part, 2, SIZE_MAX), &quality) && quality <= 0;
+            return !slice_to_double(slice_sub(part, 2, SIZE_MAX), &quality) ? 1 : quality > 0 ? MIN(quality, 1) : 0;
     }
-    return false;
+    return 1;
 }
 
-static bool list_has(struct slice list, struct slice word)
+static double quality_in_list(struct slice list, struct slice word)
 {
     struct slice item;
 
@@ -131,19 +131,30 @@ static bool list_has(struct slice list, struct slice word)
         struct slice name = slice_trim(semicolon < 0 ? item : slice_sub(item, 0, (size_t)semicolon));
 
         if (slice_equal_nocase(name, word))
-            return semicolon < 0 || !is_refused(slice_sub(item, (size_t)semicolon + 1, SIZE_MAX));
+            return semicolon < 0 ? 1 : quality_of(slice_sub(item, (size_t)semicolon + 1, SIZE_MAX));
     }
-    return false;
+    return 0;
+}
+
+double http_header_quality(const struct http_headers *headers, const char *name, const char *word)
+{
+    struct slice wanted = slice_from(name);
+
+    for (uint32_t i = 0; i < headers->n; i++) {
+        double quality;
+
+        if (!slice_equal(headers->items[i].name, wanted))
+            continue;
+        quality = quality_in_list(headers->items[i].value, slice_from(word));
+        if (quality > 0)
+            return quality;
+    }
+    return 0;
 }
 
 bool http_header_has(const struct http_headers *headers, const char *name, const char *word)
 {
-    struct slice wanted = slice_from(name);
-
-    for (uint32_t i = 0; i < headers->n; i++)
-        if (slice_equal(headers->items[i].name, wanted) && list_has(headers->items[i].value, slice_from(word)))
-            return true;
-    return false;
+    return http_header_quality(headers, name, word) > 0;
 }
 
 struct slice http_media_type(struct slice content_type)

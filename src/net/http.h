@@ -48,6 +48,8 @@ uint32_t http_header_count(const struct http_headers *headers, const char *name)
 /* Whether the comma-separated list of all values of `name` has `word`, in any case, and not with a quality of 0:
  * "gzip, br;q=0" has gzip. */
 bool http_header_has(const struct http_headers *headers, const char *name, const char *word);
+/* The quality that such a list gives to `word`, 0 to 1; 0 if it is not in it: "gzip;q=0.5, br" gives gzip 0.5 and br 1. */
+double http_header_quality(const struct http_headers *headers, const char *name, const char *word);
 /* A media type without its parameters: "application/json" of "application/json; charset=utf-8". */
 struct slice http_media_type(struct slice content_type);
 

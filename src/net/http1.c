@@ -54,7 +54,7 @@ static void write_answer(struct connection *connection, struct exchange *exchang
 {
     const struct response *response = &exchange->response;
     const char *origin = connection->loop->server->options.cors_origin;
-    struct buffer *out = &connection->out;
+    struct buffer *out = connection_out(connection);
     char date[HTTP_DATE_BYTES];
     bool has_body = response->status >= 200 && response->status != 204 && response->status != 304;
 
@@ -72,7 +72,7 @@ static void write_answer(struct connection *connection, struct exchange *exchang
         buffer_append_text(out, "connection: keep-alive\r\n");
     buffer_append(out, "\r\n", 2);
     if (has_body && exchange->request.method != HTTP_HEAD)
-        buffer_append_slice(out, buffer_slice(&response->body));
+        connection_take_body(connection, exchange);
 }
 
 /* Whether what is left of the request's body is better read than answered with the end of the connection. */
@@ -92,8 +92,8 @@ static void respond(struct connection *connection, struct exchange *exchange)
 
     if (buffer_check(&exchange->response.body, &err) < 0)
         exchange_fail(exchange, &err);
-    write_answer(connection, exchange, keeps_alive);
     httpserver_answered(exchange, exchange->response.body.len);
+    write_answer(connection, exchange, keeps_alive);
     exchange_free(exchange);
     http1->exchange = NULL;
     http1->scanned = 0;
@@ -128,12 +128,12 @@ static void respond_badly(struct connection *connection, struct exchange *exchan
 static bool switch_to_http2(struct connection *connection, struct http1 *http1)
 {
     struct exchange *exchange = http1->exchange;
-    size_t len = connection->out.len;
+    struct buffer *out = connection_out(connection);
+    size_t len = out->len;
 
-    buffer_append_text(&connection->out,
-                       "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: h2c\r\n\r\n");
+    buffer_append_text(out, "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: h2c\r\n\r\n");
     if (http2_open(connection, http1->framing.h2c_settings, exchange) < 0) {
-        buffer_truncate(&connection->out, len);
+        buffer_truncate(out, len);
         exchange->request.version = HTTP_1_1;
         exchange->stream = 0;
         return false;
@@ -146,7 +146,9 @@ static void finish_request(struct connection *connection, struct http1 *http1)
 {
     struct exchange *exchange = http1->exchange;
 
-    if (http1->framing.wants_h2c && !connection->is_draining && switch_to_http2(connection, http1)) {
+    /* HTTP/2 writes to `out`, which must be what comes next. */
+    if (http1->framing.wants_h2c && !connection->is_draining && connection->tail.len == 0 &&
+        switch_to_http2(connection, http1)) {
         exchange_is_complete(exchange);
         return;
     }
@@ -189,7 +191,7 @@ static void begin_body(struct connection *connection, struct http1 *http1, bool 
         return;
     }
     if (http1->framing.wants_continue && !has_bytes)
-        buffer_append_text(&connection->out, "HTTP/1.1 100 Continue\r\n\r\n");
+        buffer_append_text(connection_out(connection), "HTTP/1.1 100 Continue\r\n\r\n");
     connection_wait_for(connection, CONNECTION_BODY);
     if (http1->state == HTTP1_BODY)
         IGNORE(make_body_room(connection, http1), "what follows looks at the state");

@@ -39,6 +39,10 @@ TEST(a_list_has_its_words_but_not_those_of_quality_zero)
     CHECK(!http_header_has(&headers, "accept-encoding", "lz4"));
     CHECK(!http_header_has(&headers, "accept-encoding", "gz"));
     CHECK(!http_header_has(&headers, "accept", "gzip"));
+    CHECK(http_header_quality(&headers, "accept", "gzip") == 0);
+    CHECK(http_header_quality(&headers, "accept-encoding", "gzip") == 1);
+    CHECK(http_header_quality(&headers, "accept-encoding", "br") == 0.5);
+    CHECK(http_header_quality(&headers, "accept-encoding", "zstd") == 0);
 }
 
 TEST(a_media_type_is_without_its_parameters)

@@ -4,7 +4,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "net/deliver_internal.h"
 #include "net/loop_internal.h"
+#include "pack/packer.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -17,9 +19,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define HTTPSERVER_BACKLOG     1024
-#define HTTPSERVER_CONNECTIONS 16384u
-#define HTTPSERVER_SPARE_FILES 512 /* open files that are left to the rest of the program */
+#define HTTPSERVER_BACKLOG       1024
+#define HTTPSERVER_CONNECTIONS   16384u
+#define HTTPSERVER_SPARE_FILES   512 /* open files that are left to the rest of the program */
+#define HTTPSERVER_READERS       4
+#define HTTPSERVER_READS_WAITING 256
 
 /* --- listening --- */
 
@@ -143,20 +147,39 @@ static int listen_all(struct httpserver *server, struct error *err)
 
 /* --- accounting --- */
 
-bool httpserver_reserve(struct httpserver *server, uint64_t bytes)
+/* Adds `bytes` unless that makes it more than `max`; whoever is alone gets what it wants. */
+static bool reserve(_Atomic uint64_t *total, uint64_t bytes, uint64_t max)
 {
-    uint64_t before = atomic_load_explicit(&server->inflight_bytes, memory_order_relaxed);
+    uint64_t before = atomic_load_explicit(total, memory_order_relaxed);
 
     do {
-        if (before > 0 && before + bytes > server->options.max_inflight_bytes)
+        if (before > 0 && before + bytes > max)
             return false;
-    } while (!atomic_compare_exchange_weak(&server->inflight_bytes, &before, before + bytes));
+    } while (!atomic_compare_exchange_weak(total, &before, before + bytes));
     return true;
+}
+
+bool httpserver_reserve(struct httpserver *server, uint64_t bytes)
+{
+    return reserve(&server->inflight_bytes, bytes, server->options.max_inflight_bytes);
 }
 
 void httpserver_release(struct httpserver *server, uint64_t bytes)
 {
     atomic_fetch_sub(&server->inflight_bytes, bytes);
+}
+
+bool httpserver_reserve_answer(struct httpserver *server, uint64_t bytes)
+{
+    if (reserve(&server->answer_bytes, bytes, server->options.max_answer_bytes))
+        return true;
+    atomic_fetch_add_explicit(&server->n_answers_refused, 1, memory_order_relaxed);
+    return false;
+}
+
+void httpserver_release_answer(struct httpserver *server, uint64_t bytes)
+{
+    atomic_fetch_sub(&server->answer_bytes, bytes);
 }
 
 void httpserver_answered(const struct exchange *exchange, uint64_t sent_bytes)
@@ -171,11 +194,14 @@ struct httpserver_counts httpserver_counts(struct httpserver *server)
 {
     struct httpserver_counts counts = {
         .inflight_bytes = atomic_load(&server->inflight_bytes),
+        .answer_bytes = atomic_load(&server->answer_bytes),
         .n_accepted = atomic_load(&server->n_accepted),
         .n_requests = atomic_load(&server->n_requests),
         .n_timeouts = atomic_load(&server->n_timeouts),
         .n_bad_requests = atomic_load(&server->n_bad_requests),
+        .n_answers_refused = atomic_load(&server->n_answers_refused),
         .pool = pool_counts(server->pool),
+        .read_pool = pool_counts(server->read_pool),
     };
 
     for (uint32_t i = 0; i < server->n_loops; i++)
@@ -187,6 +213,7 @@ struct httpserver_counts httpserver_counts(struct httpserver *server)
 
 static void give_back(void *context UNUSED, struct exchange *exchange)
 {
+    deliver_prepare(exchange);
     loop_finish(exchange->loop, exchange);
 }
 
@@ -231,6 +258,12 @@ static void fill_defaults(struct httpserver_options *options)
         options->max_body_bytes = 64 << 20;
     if (!options->max_inflight_bytes)
         options->max_inflight_bytes = 2 * options->max_body_bytes;
+    if (!options->max_answer_bytes)
+        options->max_answer_bytes = 256 << 20;
+    if (!options->read_pool.n_workers)
+        options->read_pool.n_workers = HTTPSERVER_READERS;
+    if (!options->read_pool.max_waiting)
+        options->read_pool.max_waiting = HTTPSERVER_READS_WAITING;
     if (!options->head_timeout_ns)
         options->head_timeout_ns = 10 * CLOCK_NS_PER_SECOND;
     if (!options->body_timeout_ns)
@@ -241,18 +274,32 @@ static void fill_defaults(struct httpserver_options *options)
         options->write_timeout_ns = 30 * CLOCK_NS_PER_SECOND;
 }
 
-static int start(struct httpserver *server, struct error *err)
+/* Numbers: those who take what is brought, their overflow, those who answer, theirs, and then loops. */
+static int start_pools(struct httpserver *server, struct error *err)
 {
-    struct pool_options pool = server->options.pool;
+    struct pool_options pool = server->options.pool, read_pool = server->options.read_pool;
 
-    if (listen_all(server, err) < 0)
+    /* Before there are workers, of whom each may need its own. */
+    server->n_workers = pool_workers(&pool) + 1 + pool_workers(&read_pool) + 1;
+    server->packers = memory_alloc_zero(server->n_workers * sizeof(*server->packers), err);
+    if (!server->packers)
         return -1;
-    pool.context = server;
-    pool.done = give_back;
+    pool.context = read_pool.context = server;
+    pool.done = read_pool.done = give_back;
     pool.settle = server->options.settle ? settle : NULL;
     if (pool_new(&pool, &server->pool, err) < 0)
         return -1;
-    server->n_workers = pool_n_workers(server->pool);
+    read_pool.name = "reader";
+    read_pool.first_worker = pool_workers(&pool) + 1;
+    if (pool_new(&read_pool, &server->read_pool, err) < 0)
+        return -1;
+    return 0;
+}
+
+static int start(struct httpserver *server, struct error *err)
+{
+    if (listen_all(server, err) < 0 || start_pools(server, err) < 0)
+        return -1;
     server->loops = memory_alloc_zero(server->options.n_loops * sizeof(*server->loops), err);
     if (!server->loops)
         return -1;
@@ -324,10 +371,14 @@ void httpserver_free(struct httpserver *server)
     /* Loops hand exchanges to the pool until they have stopped, and the pool gives them back until it has. */
     for (uint32_t i = 0; i < server->n_loops; i++)
         loop_stop(&server->loops[i]);
+    pool_free(server->read_pool);
     pool_free(server->pool);
     for (uint32_t i = 0; i < server->n_loops; i++)
         loop_done(&server->loops[i]);
     close_listeners(server);
+    for (uint32_t i = 0; server->packers && i < server->n_workers; i++)
+        packer_free(server->packers[i]);
+    memory_free(server->packers);
     memory_free(server->loops);
     memory_free(server);
 }

@@ -3,7 +3,10 @@
  *
  * H1  Bodies in flight, from their heads to their answers, take at most max_inflight_bytes; beyond them connections wait.
  * H2  A peer that is slow to send a head, to go on with a body or to read an answer is cut off after the timeouts.
- * H3  Stopping closes the listeners first, lets what was begun finish, and then closes the connections. */
+ * H3  Stopping closes the listeners first, lets what was begun finish, and then closes the connections.
+ * H4  Who asks never keeps anybody from bringing: routes of ROUTE_READ and ROUTE_ADMIN have workers of their own.
+ * H5  Answers that their peers have not read yet take at most max_answer_bytes; beyond them there is a refusal in place of
+ *     an answer. A peer that is slow to read is cut off (H2), and one that trickles after ten times as long. */
 #pragma once
 
 #include "base/address.h"
@@ -18,11 +21,14 @@ struct httpserver_options {
     struct route_table routes; /* borrowed */
     void *context;             /* exchange->context of every exchange */
     struct pool_options pool;  /* done and context are the server's own; settle is called with `context` above */
+    /* For routes of ROUTE_READ and ROUTE_ADMIN; n_workers 0 = 4, max_waiting 0 = 256. Their numbers are behind the others'. */
+    struct pool_options read_pool;
     void (*settle)(void *context, struct exchange **exchanges, size_t n);
     uint32_t n_loops;            /* 0 = one for every two processors */
     uint32_t max_connections;    /* 0 = 16,384; no more than the limit on open files allows */
     uint64_t max_body_bytes;     /* 0 = 64 MiB */
     uint64_t max_inflight_bytes; /* 0 = twice max_body_bytes */
+    uint64_t max_answer_bytes;   /* 0 = 256 MiB */
     int64_t head_timeout_ns;     /* for a whole head; 0 = 10 s */
     int64_t body_timeout_ns;     /* without any progress; 0 = 30 s */
     int64_t idle_timeout_ns;     /* between requests; 0 = 2 min */
@@ -44,8 +50,9 @@ void httpserver_drain(struct httpserver *server, int64_t timeout_ns);
 void httpserver_free(struct httpserver *server);
 
 struct httpserver_counts {
-    uint64_t n_connections, inflight_bytes; /* now */
+    uint64_t n_connections, inflight_bytes, answer_bytes; /* now */
     uint64_t n_accepted, n_requests, n_timeouts, n_bad_requests;
-    struct pool_counts pool;
+    uint64_t n_answers_refused; /* H5 */
+    struct pool_counts pool, read_pool;
 };
 struct httpserver_counts httpserver_counts(struct httpserver *server);

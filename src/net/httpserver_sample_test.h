@@ -57,6 +57,25 @@ static inline void handle_large(struct exchange *exchange)
         buffer_append(&exchange->response.body, "0123456789abcdef", 16);
 }
 
+/* As many zeros as the query says, as JSON; those of "?1000000!" look at random, so that they do not compress. */
+static inline void handle_zeros(struct exchange *exchange)
+{
+    size_t n = (size_t)strtoull(exchange->request.query.ptr, NULL, 10);
+    bool is_random = slice_ends_with(exchange->request.query, SLICE("!"));
+
+    exchange_answer(exchange, 200, is_random ? "application/octet-stream" : "application/json", SLICE(""));
+    for (size_t i = 0; i < n; i++)
+        buffer_append_byte(&exchange->response.body, is_random ? (char)(i * 2654435761u >> 13) : '0');
+}
+
+static inline void handle_worker(struct exchange *exchange)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%u", exchange->worker);
+    exchange_answer(exchange, 200, NULL, slice_from(text));
+}
+
 static inline void handle_nothing(struct exchange *exchange UNUSED) {}
 
 static inline void overflow(struct exchange *exchange)
@@ -91,6 +110,15 @@ static const struct route routes[] = {
     { .method = HTTP_GET, .path = "/large", .handler = handle_large, .is_quick = true },
     { .method = HTTP_GET, .path = "/silent", .handler = handle_nothing },
     { .method = HTTP_POST, .path = "/admitted", .handler = handle_echo, .admit = admit },
+    { .method = HTTP_GET, .path = "/read", .scope = ROUTE_READ, .handler = handle_hello },
+    { .method = HTTP_GET, .path = "/read-gate", .scope = ROUTE_READ, .handler = handle_gate },
+    { .method = HTTP_GET, .path = "/read-zeros", .scope = ROUTE_READ, .handler = handle_zeros },
+    { .method = HTTP_GET, .path = "/zeros", .handler = handle_zeros },
+    { .method = HTTP_POST, .path = "/write", .scope = ROUTE_WRITE, .handler = handle_echo },
+    { .method = HTTP_POST, .path = "/write-gate", .scope = ROUTE_WRITE, .handler = handle_gate },
+    { .method = HTTP_GET, .path = "/read-worker", .scope = ROUTE_READ, .handler = handle_worker },
+    { .method = HTTP_POST, .path = "/write-worker", .scope = ROUTE_WRITE, .handler = handle_worker },
+    { .method = HTTP_POST, .path = "/admin", .scope = ROUTE_ADMIN, .handler = handle_echo },
 };
 
 /* --- the server --- */
@@ -286,3 +314,4 @@ static inline bool is_alive(int fd)
 
 #define GET(path)               "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
 #define POST(path, extra, body) "POST " path " HTTP/1.1\r\nHost: x\r\n" extra "\r\n" body
+#define ADMIN(extra, body)      "POST /admin HTTP/1.1\r\nHost: localhost\r\n" extra "\r\n" body

@@ -61,6 +61,15 @@ static bool is_full(const struct loop *loop)
     return n >= loop->server->options.max_connections;
 }
 
+static size_t listener_of(const struct loop *loop, int listen_fd)
+{
+    size_t i = 0;
+
+    while (i + 1 < loop->server->n_listen && loop->server->listen_fds[i] != listen_fd)
+        i++;
+    return i;
+}
+
 static void on_accept(evutil_socket_t listen_fd, short what UNUSED, void *context)
 {
     struct loop *loop = context;
@@ -90,7 +99,7 @@ static void on_accept(evutil_socket_t listen_fd, short what UNUSED, void *contex
             setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
         name_peer(&address, peer);
         atomic_fetch_add_explicit(&loop->server->n_accepted, 1, memory_order_relaxed);
-        connection_new(loop, fd, peer);
+        connection_new(loop, fd, listener_of(loop, listen_fd), peer);
     }
 }
 

@@ -44,8 +44,8 @@ void loop_done(struct loop *loop);
 /* Gives an exchange back to its loop. Thread: any. */
 void loop_finish(struct loop *loop, struct exchange *exchange);
 
-/* A connection for an accepted socket; the socket is closed when that fails. */
-void connection_new(struct loop *loop, int fd, const char *peer);
+/* A connection for a socket that a listener accepted; the socket is closed when that fails. */
+void connection_new(struct loop *loop, int fd, size_t listener, const char *peer);
 void connection_free(struct connection *connection);
 /* Looks at deadlines. */
 void connection_tick(struct connection *connection, int64_t now_mono_ns);
@@ -57,14 +57,16 @@ struct httpserver {
     struct httpserver_options options;
     struct loop *loops;
     uint32_t n_loops;
-    struct pool *pool;
+    struct pool *pool, *read_pool;
+    struct packer **packers; /* [n_workers]; each is its worker's own, made when it is needed first */
     int listen_fds[HTTPSERVER_MAX_LISTENERS];
     struct address addresses[HTTPSERVER_MAX_LISTENERS];
     size_t n_listen;
-    uint32_t n_workers;
+    uint32_t n_workers; /* of both pools, with their overflows */
     _Atomic uint64_t inflight_bytes;
+    _Atomic uint64_t answer_bytes;
     _Atomic uint64_t starving_bytes; /* of those: held by exchanges that wait for more */
-    _Atomic uint64_t n_accepted, n_requests, n_timeouts, n_bad_requests;
+    _Atomic uint64_t n_accepted, n_requests, n_timeouts, n_bad_requests, n_answers_refused;
 };
 
 /* An answer was given; `sent_bytes` is that of its body. */
@@ -73,3 +75,7 @@ void httpserver_answered(const struct exchange *exchange, uint64_t sent_bytes);
 /* H1. */
 MUST_CHECK bool httpserver_reserve(struct httpserver *server, uint64_t bytes);
 void httpserver_release(struct httpserver *server, uint64_t bytes);
+
+/* H5. */
+MUST_CHECK bool httpserver_reserve_answer(struct httpserver *server, uint64_t bytes);
+void httpserver_release_answer(struct httpserver *server, uint64_t bytes);

@@ -213,6 +213,15 @@ bool pool_submit(struct pool *pool, struct exchange *exchange)
 
 /* --- threads --- */
 
+/* W5. */
+static void run_handler(struct exchange *exchange)
+{
+    if (exchange->route->scope == ROUTE_READ && atomic_load(&exchange->is_gone))
+        exchange_fail_with(exchange, 499, "the asker hung up before its turn came");
+    else
+        exchange->route->handler(exchange);
+}
+
 static void work(struct thread *thread UNUSED, void *context)
 {
     struct pool_worker *worker = context;
@@ -231,7 +240,7 @@ static void work(struct thread *thread UNUSED, void *context)
         pool->counts.n_run++;
         lock_mutex_release(&pool->lock);
         exchange->worker = worker->number;
-        exchange->route->handler(exchange);
+        run_handler(exchange);
         pool->options.done(pool->options.context, exchange);
         lock_mutex_acquire(&pool->lock);
     }
@@ -257,7 +266,7 @@ static void settle(struct pool *pool, struct exchange **exchanges, size_t n)
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < n; i++) {
-        exchanges[i]->worker = pool->n_workers;
+        exchanges[i]->worker = pool->options.first_worker + pool->n_workers;
         bytes += cost(exchanges[i]);
         exchanges[i]->route->overflow(exchanges[i]);
     }
@@ -298,8 +307,8 @@ static int start_threads(struct pool *pool, struct error *err)
         char name[24];
 
         pool->workers[i].pool = pool;
-        pool->workers[i].number = i;
-        snprintf(name, sizeof(name), "worker-%u", i);
+        pool->workers[i].number = pool->options.first_worker + i;
+        snprintf(name, sizeof(name), "%s-%u", pool->options.name, i);
         if (thread_start(&pool->workers[i].thread, name, work, &pool->workers[i], err) < 0)
             return -1;
     }
@@ -320,7 +329,9 @@ int pool_new(const struct pool_options *options, struct pool **ret_pool, struct 
     if (!pool)
         return -1;
     pool->options = *options;
-    pool->n_workers = options->n_workers ? MIN(options->n_workers, POOL_MAX_WORKERS) : default_workers();
+    pool->n_workers = pool_workers(options);
+    if (!options->name)
+        pool->options.name = "worker";
     if (!options->max_waiting_bytes)
         pool->options.max_waiting_bytes = 32 << 20;
     if (!options->max_waiting)
@@ -365,9 +376,9 @@ void pool_free(struct pool *pool)
     memory_free(pool);
 }
 
-uint32_t pool_n_workers(const struct pool *pool)
+uint32_t pool_workers(const struct pool_options *options)
 {
-    return pool->n_workers;
+    return options->n_workers ? MIN(options->n_workers, POOL_MAX_WORKERS) : default_workers();
 }
 
 struct pool_counts pool_counts(struct pool *pool)

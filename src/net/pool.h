@@ -8,13 +8,16 @@
  * W3  Overflow has a thread of its own, which takes all that waits for it at once: route->overflow for each, then
  *     `settle` for all of them together, so that a sync to disk can be shared. It is bounded in bytes too; beyond them the
  *     exchange is refused.
- * W4  Every exchange that was taken is given back through `done` exactly once, also when the pool stops. */
+ * W4  Every exchange that was taken is given back through `done` exactly once, also when the pool stops.
+ * W5  What a peer asked that has gone before its turn came is not run (ROUTE_READ); what it brought is. */
 #pragma once
 
 #include "net/exchange.h"
 
 struct pool_options {
+    const char *name;            /* of its threads, with a number behind; NULL = "worker" */
     uint32_t n_workers;          /* 0 = one for each processor, at least 2 */
+    uint32_t first_worker;       /* number of the first; the overflow's is behind that of the last */
     uint64_t max_waiting_bytes;  /* of bodies, 0 = 32 MiB */
     uint32_t max_waiting;        /* exchanges, 0 = 4,096 */
     uint64_t max_overflow_bytes; /* 0 = 16 MiB */
@@ -35,7 +38,8 @@ void pool_free(struct pool *pool);
 /* Takes an exchange whose route is not NULL. False: there is no room for it, and it is still the caller's. Thread: any. */
 MUST_CHECK bool pool_submit(struct pool *pool, struct exchange *exchange);
 
-uint32_t pool_n_workers(const struct pool *pool);
+/* How many workers a pool with these options has. */
+uint32_t pool_workers(const struct pool_options *options);
 
 struct pool_counts {
     uint64_t n_waiting, waiting_bytes, overflow_bytes; /* now */

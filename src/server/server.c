@@ -77,6 +77,8 @@ static int listen_all(struct server *server, struct error *err)
         .routes = server->routes,
         .context = server,
         .pool = { .n_workers = server->n_workers, .max_waiting_bytes = options->max_waiting_bytes },
+        .read_pool = { .n_workers = options->n_readers },
+        .max_answer_bytes = options->max_answer_bytes,
         .settle = receive_settle,
         .max_connections = options->max_connections,
         .max_body_bytes = options->max_body_bytes,

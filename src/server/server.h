@@ -43,11 +43,13 @@ struct server_options {
     size_t n_listeners;
     struct store_options store;
     bool is_multi_tenant;
-    uint32_t n_workers;                                        /* 0 = one for each processor, at least 2 */
-    uint32_t max_connections;                                  /* 0 = chosen by net/ */
-    uint64_t max_body_bytes;                                   /* 0 = 64 MiB */
-    uint64_t max_waiting_bytes;                                /* of bodies that wait for a worker; 0 = 32 MiB */
-    uint64_t max_spill_bytes;                                  /* 0 = 1 GiB */
+    uint32_t n_workers;         /* 0 = one for each processor, at least 2 */
+    uint32_t n_readers;         /* that answer queries; 0 = chosen by net/ */
+    uint64_t max_answer_bytes;  /* of answers that are not read yet; 0 = chosen by net/ */
+    uint32_t max_connections;   /* 0 = chosen by net/ */
+    uint64_t max_body_bytes;    /* 0 = 64 MiB */
+    uint64_t max_waiting_bytes; /* of bodies that wait for a worker; 0 = 32 MiB */
+    uint64_t max_spill_bytes;   /* 0 = 1 GiB */
     int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns; /* 0 = chosen by net/ */
     uint64_t query_bytes;                                      /* what a query may take; 0 = chosen by the engine */
     int64_t query_timeout_ns;                                  /* 0 = none */

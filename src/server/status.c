@@ -102,6 +102,13 @@ static void put_queues(struct json *json, struct server *server)
     put_uint(json, "overflowed", http.pool.n_overflowed);
     put_uint(json, "refused", http.pool.n_refused);
     json_object_end(json);
+    json_key(json, "queries");
+    json_object_begin(json);
+    put_uint(json, "waiting", http.read_pool.n_waiting);
+    put_uint(json, "refused", http.read_pool.n_refused);
+    put_uint(json, "unread_bytes", http.answer_bytes);
+    put_uint(json, "answers_refused", http.n_answers_refused);
+    json_object_end(json);
     json_key(json, "spill");
     json_object_begin(json);
     put_uint(json, "bytes", spill.bytes);
