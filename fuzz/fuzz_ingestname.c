@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The query string of /ingest and the names of applications in it, and what they say of the type. */
+#include "base/urlquery.h"
 #include "intake/ingestname.h"
 #include "intake/legacytype.h"
 #include "intake/sampletypes.h"
-#include "intake/urlquery.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

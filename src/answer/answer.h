@@ -10,8 +10,9 @@
 #include "query/engine.h"
 
 struct answer {
-    struct store *store; /* borrowed, as the engine is */
+    struct store *store; /* borrowed, as the next two are */
     struct engine *engine;
+    struct settings *settings;
     bool is_multi_tenant;
     int64_t timeout_ns; /* of a query; 0 = none */
 };

@@ -6,3 +6,22 @@
 
 /* Calls that clients make to learn about the server (clientcalls.c). */
 void clientcalls_version(struct exchange *exchange);
+void clientcalls_features(struct exchange *exchange);
+void clientcalls_debuginfo(struct exchange *exchange);
+/* Services that are not here: unimplemented, with a sentence. */
+void clientcalls_no_debuginfo(struct exchange *exchange);
+void clientcalls_no_rules(struct exchange *exchange);
+void clientcalls_no_repository(struct exchange *exchange);
+
+/* Settings of Pyroscope's pages (settingscalls.c). */
+void settingscalls_get(struct exchange *exchange);
+void settingscalls_set(struct exchange *exchange);
+void settingscalls_delete(struct exchange *exchange);
+
+/* Flame graphs (render.c). */
+void render_handle(struct exchange *exchange);
+void render_handle_diff(struct exchange *exchange);
+
+/* Names and values of labels (labelpaths.c). */
+void labelpaths_handle_names(struct exchange *exchange);
+void labelpaths_handle_values(struct exchange *exchange);

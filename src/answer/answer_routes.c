@@ -2,10 +2,76 @@
 /* Every path of Pyroscope's that is asked for answers. */
 #include "answer/answer_internal.h"
 
+// clang-format off
+#define RANGE_PARAMETERS                                                                                               \
+    { "from", "The beginning: seconds, milliseconds, microseconds or nanoseconds since 1970, or now-1h; an hour before until unless given." }, \
+    { "until", "The end, which belongs to the range; now unless given." }
+#define RENDER_PARAMETERS {                                                                                            \
+    { "query", "A profile type with labels, as process_cpu:cpu:nanoseconds:cpu:nanoseconds{env=\"prod\"}, or a service with a short type, as api.cpu{env=prod}." }, \
+    RANGE_PARAMETERS,                                                                                                  \
+    { "max-nodes", "How many nodes the flame graph has at most, maxNodes as well; 8192 unless given. Functions, for dot: 100 unless given." }, \
+    { "groupBy", "A label: the timeline is given for each of its values, too." },                                      \
+    { "aggregation", "sum, or avg for the average of a profile: what the timeline shows." },                           \
+    { "format", "json, which is what is given without it, dot for Graphviz, or pprof." },                              \
+}
+#define DIFF_PARAMETERS {                                                                                              \
+    { "leftQuery", "What to compare, as the query of /render." },                                                      \
+    { "leftFrom", "The beginning of its range; an hour before leftUntil unless given." },                              \
+    { "leftUntil", "The end of its range; now unless given." },                                                        \
+    { "rightQuery", "What to compare it with; of the same profile type." },                                            \
+    { "rightFrom", "The beginning of its range, likewise." },                                                          \
+    { "rightUntil", "The end of its range, likewise." },                                                               \
+    { "max-nodes", "How many nodes the flame graph has at most, maxNodes as well; 8192 unless given." },               \
+}
+#define LABELS_PARAMETERS {                                                                                            \
+    { "query", "Which series to look at, as the query of /render or as labels alone; all unless given." },             \
+    RANGE_PARAMETERS,                                                                                                  \
+}
+#define LABEL_VALUES_PARAMETERS {                                                                                      \
+    { "label", "The label; __name__ gives the profile types." },                                                       \
+    { "query", "Which series to look at, as the query of /render or as labels alone; all unless given." },             \
+    RANGE_PARAMETERS,                                                                                                  \
+}
+// clang-format on
+
 static const struct route routes[] = {
     { HTTP_POST, "/version.v1.Version/Version", ROUTE_PUBLIC,
       "Which versions of querier.v1 there are: version.v1.VersionResponse.", clientcalls_version,
       .is_procedure = true },
+    { HTTP_POST, "/capabilities.v1.FeatureFlagsService/GetFeatureFlags", ROUTE_PUBLIC,
+      "Which features of Pyroscope there are: capabilities.v1.GetFeatureFlagsResponse.", clientcalls_features,
+      .is_procedure = true },
+    { HTTP_POST, "/settings.v1.SettingsService/Get", ROUTE_READ, "The settings that Pyroscope's pages keep.",
+      settingscalls_get, .is_procedure = true },
+    { HTTP_POST, "/settings.v1.SettingsService/Set", ROUTE_WRITE, "Keeps a setting.", settingscalls_set,
+      .is_procedure = true },
+    { HTTP_POST, "/settings.v1.SettingsService/Delete", ROUTE_WRITE, "Forgets a setting.", settingscalls_delete,
+      .is_procedure = true },
+    { HTTP_POST, "/settings.v1.RecordingRulesService/*", ROUTE_READ, "Recording rules: unimplemented.",
+      clientcalls_no_rules, .is_procedure = true },
+    { HTTP_POST, "/vcs.v1.VCSService/*", ROUTE_READ, "Source code of repositories: unimplemented.",
+      clientcalls_no_repository, .is_procedure = true },
+    { HTTP_POST, "/debuginfo.v1alpha1.DebuginfoService/ShouldInitiateUpload", ROUTE_READ,
+      "Whether debug information should be sent: no, with the reason.", clientcalls_debuginfo, .is_procedure = true },
+    { HTTP_POST, "/debuginfo.v1alpha1.DebuginfoService/*", ROUTE_READ, "Debug information: unimplemented.",
+      clientcalls_no_debuginfo, .is_procedure = true },
+
+    { HTTP_GET, "/pyroscope/render", ROUTE_READ, "A flame graph with its timeline, as Pyroscope's pages read it.",
+      render_handle, .parameters = RENDER_PARAMETERS },
+    { HTTP_GET, "/render", ROUTE_READ, "The same as /pyroscope/render.", render_handle,
+      .parameters = RENDER_PARAMETERS },
+    { HTTP_GET, "/pyroscope/render-diff", ROUTE_READ, "A flame graph of two sides.", render_handle_diff,
+      .parameters = DIFF_PARAMETERS },
+    { HTTP_GET, "/render-diff", ROUTE_READ, "The same as /pyroscope/render-diff.", render_handle_diff,
+      .parameters = DIFF_PARAMETERS },
+    { HTTP_GET, "/render/diff", ROUTE_READ, "The same as /pyroscope/render-diff.", render_handle_diff,
+      .parameters = DIFF_PARAMETERS },
+    { HTTP_GET, "/pyroscope/label-values", ROUTE_READ, "The values of a label, or the profile types.",
+      labelpaths_handle_values, .parameters = LABEL_VALUES_PARAMETERS },
+    { HTTP_GET, "/label-values", ROUTE_READ, "The same as /pyroscope/label-values.", labelpaths_handle_values,
+      .parameters = LABEL_VALUES_PARAMETERS },
+    { HTTP_GET, "/labels", ROUTE_READ, "The names of labels.", labelpaths_handle_names,
+      .parameters = LABELS_PARAMETERS },
 };
 
 const struct route_table answer_routes = { routes, ARRAY_LEN(routes) };

@@ -2,6 +2,7 @@
 #include "intake/ingest.h"
 
 #include "base/timetext.h"
+#include "base/urlquery.h"
 #include "intake/batchedit.h"
 #include "intake/ingestname.h"
 #include "intake/intakework_internal.h"
@@ -10,7 +11,6 @@
 #include "intake/multipart.h"
 #include "intake/plain.h"
 #include "intake/sampletypes.h"
-#include "intake/urlquery.h"
 #include "profile/subtract.h"
 #include "wire/pprof.h"
 

@@ -2,10 +2,10 @@
 #include "intake/plain.h"
 
 #include "base/clock.h"
+#include "base/urlquery.h"
 #include "intake/batchedit.h"
 #include "intake/idlabels.h"
 #include "intake/intakework_internal.h"
-#include "intake/urlquery.h"
 
 #define MAX_SCRAPE_LABELS 256
 

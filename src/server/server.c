@@ -56,10 +56,12 @@ static int open_answers(struct server *server, struct error *err)
                                     { &answer_routes, &server->answer },
                                     { guest->routes, guest->self } };
 
-    if (engine_new(&engine, &server->engine, err) < 0)
+    if (engine_new(&engine, &server->engine, err) < 0 ||
+        settings_open(options->store.data_dir, &server->settings, err) < 0)
         return -1;
     server->answer = (struct answer){ .store = server->store,
                                       .engine = server->engine,
+                                      .settings = server->settings,
                                       .is_multi_tenant = options->is_multi_tenant,
                                       .timeout_ns = options->query_timeout_ns };
     if (guest->routes && guest->begin(guest->self, server->store, server->engine, err) < 0)
@@ -159,6 +161,7 @@ void server_stop(struct server *server, int64_t timeout_ns)
     intake_free(server->intake);
     spill_close(server->spill);
     memory_free((void *)server->routes.routes);
+    settings_close(server->settings);
     engine_free(server->engine);
     store_close(server->store);
     metrics_unregister(server->metrics);

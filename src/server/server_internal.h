@@ -3,6 +3,7 @@
 #pragma once
 
 #include "answer/answer.h"
+#include "answer/settings.h"
 #include "base/metrics.h"
 #include "base/thread.h"
 #include "intake/intake.h"
@@ -16,6 +17,7 @@ struct server {
     struct server_options options;
     struct store *store;
     struct engine *engine;
+    struct settings *settings;
     struct answer answer;
     struct route_table routes; /* all that are mounted */
     struct intake *intake;

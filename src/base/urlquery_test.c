@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "intake/urlquery.h"
+#include "base/urlquery.h"
 
 #include "base/test.h"
 
