@@ -90,6 +90,7 @@ struct option_spec {
     const char *hint;                     /* for a wrong value, behind what is wrong: what may have been meant */
     bool is_hidden;                       /* works, but help, completions and reference pages leave it out */
     bool is_flag_only;                    /* neither a variable nor a key: --help */
+    bool is_of_machine; /* about files, memory or terminal of this machine: nothing that others may set */
 };
 
 /* Some rows under one heading, for fields of one struct. Groups can be shared by commands: `offset` says where that

@@ -408,6 +408,17 @@ static int apply_long(struct options *options, int argc, const char *const *argv
     return take_flag(options, slot, flag, value, err);
 }
 
+int options_apply_value(struct options *options, const char *name, const char *text, struct error *err)
+{
+    struct option_slot *slot = find(options, slice_from(name));
+    char flag[80];
+
+    if (!slot)
+        return unknown_flag(options, slice_from(name), err);
+    snprintf(flag, sizeof(flag), "--%s", slot->spec->name);
+    return take_flag(options, slot, flag, text, err);
+}
+
 static int unknown_letter(struct options *options, char letter, const char *argument, struct error *err)
 {
     if (find_flag(options, slice_from(argument + 1)))
@@ -479,6 +490,19 @@ int options_apply_arguments(struct options *options, int argc, const char *const
     }
     *index = at;
     return 0;
+}
+
+bool options_at(const struct options *options, size_t index, struct option_given *ret_given)
+{
+    const struct option_slot *slot;
+
+    if (index >= options->n)
+        return false;
+    slot = &options->slots[index];
+    *ret_given = (struct option_given){ .spec = slot->spec, .origin = slot->origin, .text = slot->text };
+    if (slot->spec->type == OPTION_LIST)
+        ret_given->list = *options_list(slot);
+    return true;
 }
 
 struct option_list options_positionals(const struct options *options)

@@ -50,6 +50,10 @@ MUST_CHECK int options_know(struct options *options, const struct option_group *
 MUST_CHECK int options_apply_arguments(struct options *options, int argc, const char *const *argv,
                                        bool stop_at_positional, int *index, struct error *err);
 
+/* Takes one value as the flag --NAME=TEXT gives it; `name` is no alias, and a list gets one more item. Errors: ERR_USAGE for a
+ * name that is not bound (the nearest one is named) or a value that is wrong, ERR_MEMORY, ERR_LIMIT. */
+MUST_CHECK int options_apply_value(struct options *options, const char *name, const char *text, struct error *err);
+
 /* Reads the HEARTH_… variables of `environment` (NAME=VALUE texts up to a NULL) and the other variables that bound
  * options have as aliases. The rest is left alone, and an empty one counts as absent. Errors: ERR_USAGE naming the
  * variable, ERR_MEMORY, ERR_LIMIT. */
@@ -67,6 +71,16 @@ MUST_CHECK int options_apply_entries(struct options *options, const char *file, 
 
 /* The positional arguments collected so far. */
 struct option_list options_positionals(const struct options *options);
+
+/* One bound option with what it was given. */
+struct option_given {
+    const struct option_spec *spec;
+    enum option_origin origin;
+    const char *text;        /* as it was written; NULL for a list, and for what has neither value nor default */
+    struct option_list list; /* the items, of a list */
+};
+/* Option `index` in the order of binding; false behind the last. */
+bool options_at(const struct options *options, size_t index, struct option_given *ret_given);
 
 /* Where the option's value came from. The name must be bound. */
 enum option_origin options_get_origin(const struct options *options, const char *name);

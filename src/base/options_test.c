@@ -743,6 +743,42 @@ static int use_everything(void *context, struct error *err)
     return options_apply_arguments(options, ARRAY_LEN(argv), argv, false, &index, err);
 }
 
+TEST(options_take_single_values_as_flags)
+{
+    struct sample_config config = { 0 };
+    struct option_given given;
+    struct options *options;
+    struct arena arena;
+    struct error err;
+    size_t n = 0;
+
+    arena_init(&arena, 0);
+    CHECK_OK(options_new(&arena, &options, &err), &err);
+    CHECK_OK(options_bind(options, &groups[0], &config, &err), &err);
+    CHECK_OK(options_apply_value(options, "lines", "7", &err), &err);
+    CHECK_OK(options_apply_value(options, "label", "x", &err), &err);
+    CHECK_OK(options_apply_value(options, "label", "y,z", &err), &err);
+    CHECK_EQ(config.lines, 7);
+    CHECK_EQ(config.labels.n, 2);
+    CHECK_TEXT(config.labels.items[1], "y,z");
+    CHECK_ERROR(options_apply_value(options, "lines", "many", &err), &err, ERR_USAGE);
+    CHECK_HAS(err.text, "--lines: ");
+    CHECK_ERROR(options_apply_value(options, "storage-time", "1d", &err), &err, ERR_USAGE);
+    CHECK_ERROR(options_apply_value(options, "linse", "7", &err), &err, ERR_USAGE);
+    CHECK_HAS(err.text, "did you mean '--lines'?");
+    for (; options_at(options, n, &given); n++)
+        if (strcmp(given.spec->name, "lines") == 0) {
+            CHECK_EQ(given.origin, OPTION_FROM_FLAG);
+            CHECK_TEXT(given.text, "7");
+        } else if (strcmp(given.spec->name, "label") == 0) {
+            CHECK_EQ(given.list.n, 2);
+            CHECK(!given.text);
+        } else
+            CHECK_EQ(given.origin, OPTION_FROM_DEFAULT);
+    CHECK_EQ(n, ARRAY_LEN(sample_options));
+    arena_done(&arena);
+}
+
 TEST(options_report_every_failing_allocation)
 {
     struct arena arena;

@@ -11,7 +11,7 @@ const struct option_spec ask_options[ASK_OPTIONS_N] = {
     { "pyroscope-sums", OPTION_BOOL, FIELD(ask_config, sums_levels), "false",
       "Add up levels like memory in use over time, as Pyroscope does, instead of averaging them." },
     { "query-memory", OPTION_SIZE, FIELD(ask_config, query_bytes), "256MiB",
-      "What the answer to a query may take of memory while it is made.", .min = "1MiB" },
+      "What the answer to a query may take of memory while it is made.", .min = "1MiB", .is_of_machine = true },
     { "timeout", OPTION_DURATION, FIELD(ask_config, timeout_ns), "30s", "Give up after this time; 0 never does." },
 };
 
@@ -40,12 +40,20 @@ const struct option_spec ask_selection_options[ASK_SELECTION_OPTIONS_N] = {
 
 int ask_open(struct ask *ask, struct command_context *context, const struct ask_config *config, struct error *err)
 {
+    const struct command_served *served = context->world->served;
     struct engine_options options = { .query_bytes = config->query_bytes };
 
     *ask = (struct ask){ .context = context, .config = config, .now_ns = clock_now_ns() };
-    if (config->timeout_ns && __builtin_add_overflow(clock_mono_ns(), config->timeout_ns, &ask->deadline_mono_ns))
-        ask->deadline_mono_ns = 0;
-    if (storage_check_tenant(config->tenant, err) < 0 || storage_open_to_read(&config->store, &ask->store, err) < 0)
+    ask->patience = command_patience(context, config->timeout_ns);
+    if (storage_check_tenant(config->tenant, err) < 0)
+        return -1;
+    if (served) {
+        ask->store = served->store;
+        ask->engine = served->engine;
+        ask->is_lent = true;
+        return 0;
+    }
+    if (storage_open_to_read(&config->store, &ask->store, err) < 0)
         return -1;
     options.store = ask->store;
     return engine_new(&options, &ask->engine, err);
@@ -53,8 +61,10 @@ int ask_open(struct ask *ask, struct command_context *context, const struct ask_
 
 void ask_close(struct ask *ask)
 {
-    engine_free(ask->engine);
-    store_close(ask->store);
+    if (!ask->is_lent) {
+        engine_free(ask->engine);
+        store_close(ask->store);
+    }
     *ask = (struct ask){ 0 };
 }
 
@@ -112,7 +122,8 @@ int ask_resolve(const struct ask *ask, const char *given, const char *type, int6
                                                 .from_ns = from_ns,
                                                 .until_ns = until_ns,
                                                 .sums_levels = ask->config->sums_levels,
-                                                .deadline_mono_ns = ask->deadline_mono_ns } };
+                                                .deadline_mono_ns = ask->patience.deadline_mono_ns } };
+    const struct command_served *served = ask->context->world->served;
     struct querytext text;
     int result = querytext_parse(slice_from(given), &text, err);
 
@@ -129,6 +140,8 @@ int ask_resolve(const struct ask *ask, const char *given, const char *type, int6
         ask_question_done(&question);
         return -1;
     }
+    if (served)
+        question.query.is_cancelled = served->is_cancelled;
     question.query.type = question.resolved.profile_type;
     question.query.selector = question.resolved.selector;
     *ret_question = question;
@@ -221,13 +234,46 @@ int ask_begin(struct ask *ask, struct ask_question *question, struct command_con
     return 0;
 }
 
+/* --- points --- */
+
+#define POINTS_USUAL 60 /* that a range is cut into, about */
+
+int64_t ask_usual_step(int64_t range_ns)
+{
+    static const int64_t seconds[] = { 1,   2,   5,    10,   15,   30,    60,    120,  300,
+                                       600, 900, 1800, 3600, 7200, 21600, 43200, 86400 };
+
+    for (size_t i = 0; i < ARRAY_LEN(seconds); i++)
+        if (range_ns / POINTS_USUAL <= seconds[i] * CLOCK_NS_PER_SECOND)
+            return seconds[i] * CLOCK_NS_PER_SECOND;
+    return range_ns / POINTS_USUAL;
+}
+
 /* --- answers --- */
 
 int ask_failed(const struct ask *ask, struct error *err)
 {
-    if (err->code == ERR_TIMEOUT)
-        error_wrap(err, "--timeout %s", units_human_ns(ask->config->timeout_ns).text);
-    return -1;
+    return err->code == ERR_TIMEOUT ? command_too_slow(&ask->patience, err) : -1;
+}
+
+void ask_count(const struct command_context *context, const struct query_facts *facts)
+{
+    const struct command_served *served = context->world->served;
+    struct query_facts *all = served ? served->facts : NULL;
+
+    if (!all)
+        return;
+    all->reads.n_hours += facts->reads.n_hours;
+    all->reads.n_slots += facts->reads.n_slots;
+    all->reads.n_series += facts->reads.n_series;
+    all->reads.n_known += facts->reads.n_known;
+    all->reads.n_rows += facts->reads.n_rows;
+    all->reads.n_parts += facts->reads.n_parts;
+    all->reads.n_spans += facts->reads.n_spans;
+    all->reads.n_bytes += facts->reads.n_bytes;
+    all->n_rows += facts->n_rows;
+    all->read_ns += facts->read_ns;
+    all->finish_ns += facts->finish_ns;
 }
 
 int ask_filter(const struct ask *ask, const struct view_filter *filter, struct ask_question *question,
@@ -251,14 +297,16 @@ int ask_filter_tags(const struct ask *ask, const struct view_filter *filter, str
 int ask_profile(const struct ask *ask, const struct ask_question *question, struct batch *ret_batch,
                 struct query_facts *ret_facts, struct error *err)
 {
+    const struct command_served *served = ask->context->world->served;
     struct profile_limits limits = profile_default_limits;
 
-    limits.max_memory_bytes = ask->config->query_bytes;
+    limits.max_memory_bytes = served ? served->query_bytes : ask->config->query_bytes;
     batch_init(ret_batch, &limits);
     if (engine_profile(ask->engine, &question->query, ret_batch, ret_facts, err) < 0) {
         batch_done(ret_batch);
         return ask_failed(ask, err);
     }
+    ask_count(ask->context, ret_facts);
     ret_batch->profiles[0].default_type = 0;
     ret_batch->profiles[0].duration_ns = ret_facts->duration_ns;
     return 0;
@@ -310,7 +358,9 @@ static int check_deadline(void *context, struct error *err)
 {
     const struct ask *ask = context;
 
-    if (ask->deadline_mono_ns && clock_mono_ns() > ask->deadline_mono_ns)
+    if (command_check_asker(ask->context, err) < 0)
+        return -1;
+    if (ask->patience.deadline_mono_ns && clock_mono_ns() > ask->patience.deadline_mono_ns)
         return error_set(err, ERR_TIMEOUT, "looking for what there is took too long");
     return 0;
 }
@@ -412,7 +462,8 @@ int ask_tell_empty(const struct ask *ask, const struct ask_question *question, s
         return 0;
     if (err->code != ERR_TIMEOUT)
         return -1;
-    command_note(ask->context, "nothing matches, and looking for what there is took longer than --timeout %s",
-                 units_human_ns(ask->config->timeout_ns).text);
+    command_note(ask->context, "nothing matches, and looking for what there is took longer than %s %s",
+                 ask->patience.is_server_s ? "the server's --query-timeout" : "--timeout",
+                 units_human_ns(ask->patience.limit_ns).text);
     return 0;
 }

@@ -22,7 +22,7 @@ extern const struct option_spec ask_options[ASK_OPTIONS_N];
 /* All rows, as two option groups of a command whose config struct has an ask_config at `member`. */
 #define ASK_GROUPS(config_struct, member)                                                                              \
     { .title = "Asking", .specs = ask_options, .n = ASK_OPTIONS_N, .offset = offsetof(struct config_struct, member) }, \
-        STORAGE_GROUP(config_struct, member.store)
+        STORAGE_URL_GROUP(config_struct, member.store)
 
 /* What of it: a type apart from the query, a range of time, and ids. */
 struct ask_selection {
@@ -46,8 +46,9 @@ struct ask {
     const struct ask_config *config;
     struct store *store;
     struct engine *engine;
+    bool is_lent; /* both are a server's */
     int64_t now_ns;
-    int64_t deadline_mono_ns; /* 0 = none */
+    struct command_patience patience;
 };
 /* Opens the store for looking. Takes a zeroed or failed one to ask_close, too. Errors: ERR_USAGE naming the option,
  * those of storage_open_to_read. */
@@ -74,10 +75,16 @@ void ask_question_done(struct ask_question *question);
 MUST_CHECK int ask_begin(struct ask *ask, struct ask_question *question, struct command_context *context,
                          const struct ask_config *config, const struct ask_selection *selection, struct error *err);
 
+/* How much time a point of an answer over time covers, unless --step says otherwise: the smallest step that people count
+ * in and that makes no more points than usual. */
+int64_t ask_usual_step(int64_t range_ns);
+
 /* The answer as a batch of one profile, which is initialised here, under the limit of memory. The type asked for is the
  * default one, and the duration is that of all profiles together, as if they had been merged from files. */
 MUST_CHECK int ask_profile(const struct ask *ask, const struct ask_question *question, struct batch *ret_batch,
                            struct query_facts *ret_facts, struct error *err);
+/* Counts what an answer was made from, for a server that wants to tell it. */
+void ask_count(const struct command_context *context, const struct query_facts *facts);
 /* For errors of the engine: an answer that took too long is one of --timeout. Returns -1. */
 int ask_failed(const struct ask *ask, struct error *err);
 

@@ -21,11 +21,11 @@ extern const struct option_spec census_options[CENSUS_OPTIONS_N];
           .specs = census_options,                                                                                     \
           .n = CENSUS_OPTIONS_N,                                                                                       \
           .offset = offsetof(struct config_struct, member) },                                                          \
-        STORAGE_GROUP(config_struct, member.store)
+        STORAGE_URL_GROUP(config_struct, member.store)
 
 /* Opens the store and counts the series that the selector chooses (may be NULL). Errors: ERR_USAGE naming the option, those of
  * storage_open_to_read and of cardinality_new; a deadline is that of --timeout. */
-MUST_CHECK int census_take(const struct census_config *config, const char *selector,
+MUST_CHECK int census_take(struct command_context *context, const struct census_config *config, const char *selector,
                            const struct cardinality_options *options, struct cardinality **ret_cardinality,
                            struct error *err);
 

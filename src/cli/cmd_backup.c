@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
-#include "base/progress.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/storage.h"
@@ -12,6 +11,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+
+#define SERVED_DIRECTORY "backups" /* in the data directory */
 
 struct backup_config {
     struct storage_config store;
@@ -49,7 +50,7 @@ static const char *choose_path(struct command_context *context, const char *dire
     return path;
 }
 
-/* A backup inside of the store would be part of the next one. `directory` exists. */
+/* A backup inside of the store is lost with it. `directory` exists. */
 static int check_is_outside(const char *directory, const char *data_dir, struct error *err)
 {
     char backups[PATH_MAX], store[PATH_MAX];
@@ -67,13 +68,13 @@ static int check_is_outside(const char *directory, const char *data_dir, struct 
     return 0;
 }
 
-static int make(struct store *store, struct backup *backup, struct error *err)
+static int make(const struct command_context *context, struct store *store, struct backup *backup, struct error *err)
 {
     int result;
 
-    progress_start("copying", 0);
+    command_progress(context, "copying");
     result = store_backup(store, backup->path, &backup->copied_bytes, &backup->shared_bytes, err);
-    progress_finish();
+    command_progress_end(context);
     return result;
 }
 
@@ -100,17 +101,40 @@ static void print(const struct backup_config *config, const struct backup *backu
     json_done(&json);
 }
 
+/* A server chooses the place itself: a stranger names no path of its machine. */
+static int choose_directory(struct command_context *context, const char **ret_directory, struct error *err)
+{
+    const struct command_served *served = context->world->served;
+
+    if (served)
+        *ret_directory = arena_printf(context->arena, err, "%s/" SERVED_DIRECTORY, served->data_dir);
+    else
+        *ret_directory = storage_argument(context, 0);
+    if (!*ret_directory)
+        return served ? -1 : error_set(err, ERR_USAGE, "'hearth backup' needs DIRECTORY, where backups are to be");
+    return 0;
+}
+
+static int prepare_directory(const struct command_context *context, const char *directory, struct error *err)
+{
+    const struct backup_config *config = context->config;
+
+    if (fs_make_directories(directory, 0777, err) < 0)
+        return -1;
+    return context->world->served ? 0 : check_is_outside(directory, config->store.data_dir, err);
+}
+
 static int run(struct command_context *context, struct error *err)
 {
     const struct backup_config *config = context->config;
-    const char *directory = storage_argument(context, 0);
-    struct backup backup = { .path = choose_path(context, directory, err) };
-    AUTO(store_closep) struct store *store = NULL;
+    const char *directory = NULL;
+    struct backup backup = { 0 };
+    AUTO(storage_use_end) struct storage_use use = { 0 };
     struct buffer out;
 
-    if (!backup.path || storage_open_to_change(&config->store, &store, err) < 0 ||
-        fs_make_directories(directory, 0777, err) < 0 || check_is_outside(directory, config->store.data_dir, err) < 0 ||
-        make(store, &backup, err) < 0)
+    if (choose_directory(context, &directory, err) < 0 || !(backup.path = choose_path(context, directory, err)) ||
+        storage_use_to_change(context, &config->store, &use, err) < 0 ||
+        prepare_directory(context, directory, err) < 0 || make(context, use.store, &backup, err) < 0)
         return -1;
     buffer_init(&out, 0);
     print(config, &backup, &out);
@@ -127,8 +151,10 @@ const struct command cmd_backup = {
         "A backup is a data directory like another: the commands that look at a store work on it, and 'hearth restore' "
         "puts it back in place.",
     .config_bytes = sizeof(struct backup_config),
-    .options = { OPTION_GROUP("Options", backup_options), STORAGE_GROUP(backup_config, store) },
-    .arguments = { { "DIRECTORY", COMMAND_ARGUMENT_FILE, 1, 1, "Directory of backups; made if it is missing." } },
+    .options = { OPTION_GROUP("Options", backup_options), STORAGE_URL_GROUP(backup_config, store) },
+    .arguments = { { "DIRECTORY", COMMAND_ARGUMENT_FILE, 0, 1,
+                     "Directory of backups; made if it is missing. With --url there is none: the server writes "
+                     "to " SERVED_DIRECTORY "/ in its data directory." } },
     .examples = { { "hearth backup --data-dir hearth-data backups",
                     "Makes a backup, and shares what is in the last." } },
     .run = run,

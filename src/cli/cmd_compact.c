@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/progress.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/storage.h"
@@ -45,25 +44,25 @@ static void print(const struct compact_config *config, uint64_t before, uint64_t
     json_done(&json);
 }
 
-static int compact(struct store *store, struct error *err)
+static int compact(const struct command_context *context, struct store *store, struct error *err)
 {
     int result;
 
-    progress_start("compacting", 0);
+    command_progress(context, "compacting");
     result = store_compact(store, err);
-    progress_finish();
+    command_progress_end(context);
     return result;
 }
 
 static int run(struct command_context *context, struct error *err)
 {
     const struct compact_config *config = context->config;
-    AUTO(store_closep) struct store *store = NULL;
+    AUTO(storage_use_end) struct storage_use use = { 0 };
     uint64_t before, after;
     struct buffer out;
 
-    if (storage_open_to_change(&config->store, &store, err) < 0 || disk_bytes(store, &before, err) < 0 ||
-        compact(store, err) < 0 || disk_bytes(store, &after, err) < 0)
+    if (storage_use_to_change(context, &config->store, &use, err) < 0 || disk_bytes(use.store, &before, err) < 0 ||
+        compact(context, use.store, err) < 0 || disk_bytes(use.store, &after, err) < 0)
         return -1;
     buffer_init(&out, 0);
     print(config, before, after, &out);
@@ -78,7 +77,7 @@ const struct command cmd_compact = {
         "late, drops what was deleted and rewrites files. Nothing else changes; it may take a while, and "
         "may be interrupted.",
     .config_bytes = sizeof(struct compact_config),
-    .options = { OPTION_GROUP("Options", compact_options), STORAGE_GROUP(compact_config, store) },
+    .options = { OPTION_GROUP("Options", compact_options), STORAGE_URL_GROUP(compact_config, store) },
     .examples = { { "hearth compact --data-dir hearth-data", "Frees what deleted profiles took of the disk." } },
     .run = run,
 };

@@ -108,15 +108,15 @@ static int choose_type(const struct convert_config *config, const struct format 
     return 0;
 }
 
-static int write_out(const struct convert_config *config, const struct batch *batch, const struct format *format,
-                     const char *path, struct error *err)
+static int write_out(struct command_context *context, const struct convert_config *config, const struct batch *batch,
+                     const struct format *format, const char *path, struct error *err)
 {
     struct format_write_options options = { .type = PROFILE_NO_TYPE };
 
     choose_packing(config, path, &options);
     if (check_level(config, format, &options, err) < 0 || choose_type(config, format, batch, &options.type, err) < 0)
         return -1;
-    return output_write(batch, format, &options, path, err);
+    return output_write(context, batch, format, &options, path, err);
 }
 
 static int change(struct command_context *context, const struct convert_config *config, struct input *input,
@@ -150,7 +150,7 @@ static int run(struct command_context *context, struct error *err)
         return -1;
     result = change(context, config, &input, err);
     if (result == 0)
-        result = write_out(config, &input.batch, format, path, err);
+        result = write_out(context, config, &input.batch, format, path, err);
     input_close(&input);
     return result;
 }

@@ -7,6 +7,7 @@ struct delete_config {
     struct storage_range range;
     bool is_all_time;
     bool is_everything;
+    bool is_json;
 };
 
 static const struct option_spec delete_options[] = {
@@ -15,6 +16,7 @@ static const struct option_spec delete_options[] = {
     { "everything", OPTION_BOOL, FIELD(delete_config, is_everything), "false",
       "Delete all series of the range. Without it a selector that chooses everything is refused.",
       .is_flag_only = true },
+    { "json", OPTION_BOOL, FIELD(delete_config, is_json), "false", "Write JSON." },
 };
 
 static int check_range(const struct delete_config *config, struct error *err)
@@ -44,15 +46,17 @@ static int run(struct command_context *context, struct error *err)
 {
     const struct delete_config *config = context->config;
     AUTO(storage_query_done) struct storage_query query = { 0 };
-    AUTO(store_closep) struct store *store = NULL;
+    AUTO(storage_use_end) struct storage_use use = { 0 };
     uint32_t n_days;
 
     if (check_range(config, err) < 0 ||
         storage_query_init(&query, &config->range, storage_argument(context, 0), err) < 0 ||
-        check_selector(config, &query, err) < 0 || storage_open_to_change(&config->store, &store, err) < 0 ||
-        store_delete(store, &query.query, &n_days, err) < 0)
+        check_selector(config, &query, err) < 0 || storage_use_to_change(context, &config->store, &use, err) < 0 ||
+        store_delete(use.store, &query.query, &n_days, err) < 0)
         return -1;
-    if (n_days == 0)
+    if (config->is_json)
+        fprintf(context->out, "{\n  \"days\": %u\n}\n", n_days);
+    else if (n_days == 0)
         fputs("nothing was deleted: the store has no day in that range\n", context->out);
     else
         fprintf(context->out,
@@ -74,7 +78,7 @@ const struct command cmd_delete = {
         "may be sent again under the id it had; while anything of it is left, it is there already.",
     .config_bytes = sizeof(struct delete_config),
     .options = { OPTION_GROUP("Options", delete_options), STORAGE_RANGE_GROUP(delete_config, range),
-                 STORAGE_GROUP(delete_config, store) },
+                 STORAGE_URL_GROUP(delete_config, store) },
     .arguments = { { "SELECTOR", COMMAND_ARGUMENT_TEXT, 0, 1, "What to delete, like '{service_name=\"api\"}'." } },
     .examples = { { "hearth delete '{service_name=\"api\"}' --from 2026-11-14T10:00:00Z --until 2026-11-14T12:00:00Z",
                     "Deletes two hours of one service." },

@@ -501,6 +501,7 @@ static int compare_by_engine(const struct ask *ask, const struct ask_question qu
     if (engine_diff(ask->engine, &questions[0].query, &questions[1].query, &options, &diff, facts, err) < 0)
         return ask_failed(ask, err);
     for (unsigned i = 0; i < 2; i++) {
+        ask_count(ask->context, &facts[i]);
         if (check_side(ask, &questions[i], &facts[i], err) < 0)
             return error_wrap(err, "--%s", side_options[i]);
         views[i] = ask_view(&questions[i], &facts[i], flame_total(diff->flame, i, 0), config->view.is_local);

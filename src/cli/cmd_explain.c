@@ -187,6 +187,7 @@ static int explain(const struct ask *ask, struct explanation *e, struct error *e
 
     if (engine_flame(ask->engine, &e->question->query, PAGE_NODES, &flame, &facts, err) < 0)
         return ask_failed(ask, err);
+    ask_count(ask->context, &facts);
     if (facts.n_rows == 0 && ask_tell_empty(ask, e->question, err) < 0)
         return -1;
     for (uint32_t i = 0; i < flame->n_nodes; i++)

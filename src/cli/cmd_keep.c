@@ -20,7 +20,7 @@ static const struct option_spec keep_options[] = {
     { "remove", OPTION_TEXT, FIELD(keep_config, remove), NULL,
       "Keep the range of this name no longer: from now on the retention decides about it.", .value_name = "NAME",
       .is_flag_only = true },
-    { "json", OPTION_BOOL, FIELD(keep_config, is_json), "false", "Write the list as JSON." },
+    { "json", OPTION_BOOL, FIELD(keep_config, is_json), "false", "Write JSON." },
 };
 
 /* --- listing --- */
@@ -106,13 +106,13 @@ static int print_listing(struct command_context *context, struct store *store, s
 static int list(struct command_context *context, struct error *err)
 {
     const struct keep_config *config = context->config;
-    AUTO(store_closep) struct store *store = NULL;
+    AUTO(storage_use_end) struct storage_use use = { 0 };
     struct buffer out;
 
-    if (storage_open_to_read(&config->store, &store, err) < 0)
+    if (storage_use_to_read(context, &config->store, &use, err) < 0)
         return -1;
     buffer_init(&out, 0);
-    return view_finish(context, &out, print_listing(context, store, &out, err), err);
+    return view_finish(context, &out, print_listing(context, use.store, &out, err), err);
 }
 
 /* --- changing --- */
@@ -126,14 +126,32 @@ static int check_complete(const struct keep_config *config, struct error *err)
     return 0;
 }
 
+static void print_added(const struct keep_config *config, const struct store_keep *keep, struct buffer *out)
+{
+    char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
+    struct json json;
+
+    if (config->is_json) {
+        json_init(&json, out, JSON_INDENTED);
+        json_keep(&json, keep);
+        json_done(&json);
+        return;
+    }
+    buffer_append_text(out, "kept as '");
+    table_append_text(out, keep->name);
+    buffer_append_text(out, "': ");
+    table_append_text(out, keep->selector);
+    buffer_printf(out, " from %s until %s\n", clock_format(keep->from_ns, CLOCK_ZONE_UTC, 0, from),
+                  clock_format(keep->until_ns, CLOCK_ZONE_UTC, 0, until));
+}
+
 static int add(struct command_context *context, struct error *err)
 {
     const struct keep_config *config = context->config;
     AUTO(storage_query_done) struct storage_query query = { 0 };
-    AUTO(store_closep) struct store *store = NULL;
+    AUTO(storage_use_end) struct storage_use use = { 0 };
     AUTO(buffer_done) struct buffer selector;
     struct store_keep keep = { .name = slice_from(config->name), .made_ns = clock_now_ns() };
-    char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
     struct buffer out;
 
     buffer_init(&selector, 0);
@@ -145,34 +163,45 @@ static int add(struct command_context *context, struct error *err)
     keep.tenant = query.query.tenant;
     keep.from_ns = query.query.from_ns;
     keep.until_ns = query.query.until_ns;
-    if (buffer_check(&selector, err) < 0 || storage_open_to_change(&config->store, &store, err) < 0 ||
-        store_keep(store, &keep, err) < 0)
+    if (buffer_check(&selector, err) < 0 || storage_use_to_change(context, &config->store, &use, err) < 0 ||
+        store_keep(use.store, &keep, err) < 0)
         return -1;
     buffer_init(&out, 0);
-    buffer_append_text(&out, "kept as '");
-    table_append_text(&out, keep.name);
-    buffer_append_text(&out, "': ");
-    table_append_text(&out, keep.selector);
-    buffer_printf(&out, " from %s until %s\n", clock_format(keep.from_ns, CLOCK_ZONE_UTC, 0, from),
-                  clock_format(keep.until_ns, CLOCK_ZONE_UTC, 0, until));
+    print_added(config, &keep, &out);
     return view_finish(context, &out, 0, err);
+}
+
+static void print_removed(const struct keep_config *config, struct buffer *out)
+{
+    struct json json;
+
+    if (config->is_json) {
+        json_init(&json, out, JSON_INDENTED);
+        json_object_begin(&json);
+        json_key(&json, "removed");
+        json_text(&json, config->remove);
+        json_object_end(&json);
+        json_done(&json);
+        return;
+    }
+    buffer_append_byte(out, '\'');
+    table_append_text(out, slice_from(config->remove));
+    buffer_append_text(out, "' is no longer kept beyond the retention\n");
 }
 
 static int take_away(struct command_context *context, struct error *err)
 {
     const struct keep_config *config = context->config;
-    AUTO(store_closep) struct store *store = NULL;
+    AUTO(storage_use_end) struct storage_use use = { 0 };
     struct buffer out;
 
     if (config->name || config->range.from || config->range.until || context->arguments.n > 0)
         return error_set(err, ERR_USAGE, "--remove takes a name and nothing else: neither a selector nor a range");
-    if (storage_open_to_change(&config->store, &store, err) < 0 ||
-        store_unkeep(store, slice_from(config->range.tenant), slice_from(config->remove), err) < 0)
+    if (storage_use_to_change(context, &config->store, &use, err) < 0 ||
+        store_unkeep(use.store, slice_from(config->range.tenant), slice_from(config->remove), err) < 0)
         return -1;
     buffer_init(&out, 0);
-    buffer_append_byte(&out, '\'');
-    table_append_text(&out, slice_from(config->remove));
-    buffer_append_text(&out, "' is no longer kept beyond the retention\n");
+    print_removed(config, &out);
     return view_finish(context, &out, 0, err);
 }
 
@@ -204,7 +233,7 @@ const struct command cmd_keep = {
         "too.",
     .config_bytes = sizeof(struct keep_config),
     .options = { OPTION_GROUP("Options", keep_options), STORAGE_RANGE_GROUP(keep_config, range),
-                 STORAGE_GROUP(keep_config, store) },
+                 STORAGE_URL_GROUP(keep_config, store) },
     .arguments = { { "SELECTOR", COMMAND_ARGUMENT_TEXT, 0, 1,
                      "What to keep, like '{service_name=\"api\"}'; '{}' is everything." } },
     .examples = { { "hearth keep '{service_name=\"api\"}' --from 2026-11-14 --until 2026-11-15 --name v1.2.3",

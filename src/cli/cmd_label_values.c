@@ -82,7 +82,7 @@ static int run(struct command_context *context, struct error *err)
     struct buffer out;
     int result = 0;
 
-    if (census_take(&config->census, storage_argument(context, 1), &options, &found, err) < 0)
+    if (census_take(context, &config->census, storage_argument(context, 1), &options, &found, err) < 0)
         return -1;
     label = found->n_labels ? &found->labels[0] : &none;
     if (!config->has_counts && label->n_top)

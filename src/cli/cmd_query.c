@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `hearth query`: what a store holds of a selection, as a table, a tree or a file. Tables and trees of functions come from
  * the engine; all else goes through a profile, as files do. */
-#include "base/fs.h"
 #include "cli/ask.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -12,7 +11,7 @@
 struct query_config {
     struct ask_config ask;
     struct ask_selection selection;
-    struct view_config view; /* of which granularity, filter and is_local are options here */
+    struct view_config view; /* of which granularity, filter, is_json and is_local are options here */
     struct showtop_config table;
     struct showtree_config tree;
     unsigned format; /* of answer_words, or behind them an index into the formats that can be written */
@@ -20,7 +19,7 @@ struct query_config {
     const char *function; /* of ANSWER_PEEK */
 };
 
-enum answer { ANSWER_AUTO, ANSWER_TOP, ANSWER_PEEK, ANSWER_TREE, ANSWER_JSON, ANSWER_FILE };
+enum answer { ANSWER_AUTO, ANSWER_TOP, ANSWER_PEEK, ANSWER_TREE, ANSWER_TREE_JSON, ANSWER_FILE };
 static const char *const answer_words[] = { "auto", "top", "peek", "tree", "json" };
 
 static const struct format *writable(size_t index)
@@ -48,11 +47,13 @@ static const struct option_spec query_options[] = {
       "table "
       "without one.",
       .word_at = format_word },
+    { "json", OPTION_BOOL, FIELD(query_config, view.is_json), "false",
+      "Write tables and trees as JSON; --format json is the tree alone." },
     { "function", OPTION_REGEX, FIELD(query_config, function), NULL,
       "Show functions whose name matches with their callers and callees; what --format peek is about." },
     { "output", OPTION_FILE, FIELD(query_config, output), "-",
       "Write to this file; - is standard output. Profiles are compressed as its name says.", .letter = 'o',
-      .is_flag_only = true },
+      .is_flag_only = true, .is_of_machine = true },
     { "granularity", OPTION_ENUM, FIELD(query_config, view.granularity), "function", "What counts as one function.",
       .words = view_granularity_words },
     { "local", OPTION_BOOL, FIELD(query_config, view.is_local), "false",
@@ -61,8 +62,9 @@ static const struct option_spec query_options[] = {
 
 /* What to make of the answer. */
 struct shape {
-    enum answer answer;
+    enum answer answer;          /* neither ANSWER_AUTO nor ANSWER_TREE_JSON, once it is chosen */
     const struct format *format; /* of a file */
+    bool is_json;                /* of what is no file */
 };
 
 /* --function and --format peek are about each other. */
@@ -78,33 +80,51 @@ static int check_function(const struct query_config *config, const struct shape 
 
 static int check_path(const struct query_config *config, const struct shape *shape, struct error *err)
 {
-    if (config->tree.path && shape->answer != ANSWER_TREE && shape->answer != ANSWER_JSON)
+    if (config->tree.path && shape->answer != ANSWER_TREE)
         return error_set(err, ERR_USAGE, "--path begins a tree elsewhere; add --format tree or --format json");
+    return 0;
+}
+
+static int check_json(const struct query_config *config, const struct shape *shape, struct error *err)
+{
+    if (shape->answer == ANSWER_FILE && config->view.is_json)
+        return error_set(err, ERR_USAGE,
+                         "--json writes tables and trees, and this is a file of format %s; leave it out",
+                         shape->format->name);
+    return 0;
+}
+
+/* What --format auto means: peek, or by the name of the file, or a table. */
+static int guess_shape(const struct query_config *config, struct shape *ret_shape, struct error *err)
+{
+    const struct format *format = format_find_by_path(slice_from(config->output));
+
+    if (config->function)
+        ret_shape->answer = ANSWER_PEEK;
+    else if (format && format->encode)
+        *ret_shape = (struct shape){ .answer = ANSWER_FILE, .format = format };
+    else if (strcmp(config->output, "-") == 0 || config->view.is_json)
+        ret_shape->answer = ANSWER_TOP;
+    else
+        return error_set(err, ERR_USAGE, "'%s' does not tell which format to write; add --format", config->output);
     return 0;
 }
 
 static int choose_shape(const struct query_config *config, struct shape *ret_shape, struct error *err)
 {
-    const struct format *format;
+    struct shape shape = { .answer = ANSWER_FILE, .is_json = config->view.is_json };
 
-    if (config->format >= ARRAY_LEN(answer_words)) {
-        *ret_shape = (struct shape){ ANSWER_FILE, writable(config->format - ARRAY_LEN(answer_words)) };
-        return 0;
-    }
-    *ret_shape = (struct shape){ (enum answer)config->format, NULL };
-    if (config->format != ANSWER_AUTO)
-        return 0;
-    if (config->function) {
-        ret_shape->answer = ANSWER_PEEK;
-        return 0;
-    }
-    format = format_find_by_path(slice_from(config->output));
-    if (format && format->encode)
-        *ret_shape = (struct shape){ ANSWER_FILE, format };
-    else if (strcmp(config->output, "-") == 0)
-        ret_shape->answer = ANSWER_TOP;
+    if (config->format >= ARRAY_LEN(answer_words))
+        shape.format = writable(config->format - ARRAY_LEN(answer_words));
     else
-        return error_set(err, ERR_USAGE, "'%s' does not tell which format to write; add --format", config->output);
+        shape.answer = (enum answer)config->format;
+    if (shape.answer == ANSWER_TREE_JSON) {
+        shape.answer = ANSWER_TREE;
+        shape.is_json = true;
+    }
+    if (shape.answer == ANSWER_AUTO && guess_shape(config, &shape, err) < 0)
+        return -1;
+    *ret_shape = shape;
     return 0;
 }
 
@@ -124,17 +144,19 @@ static int print(struct command_context *context, const struct shape *shape, con
     int result;
 
     buffer_init(&out, 0);
-    result = shape->answer == ANSWER_TOP ? showtop_print(context, &config->table, view, shown->top, false, &out, err)
-             : shape->answer == ANSWER_PEEK
-                 ? showpeek_print(context, config->function, config->table.rows, view, shown->top, false, &out, err)
-                 : showtree_print(context, tree, view, shown->flame, shape->answer == ANSWER_JSON, &out, err);
+    result =
+        shape->answer == ANSWER_TOP
+            ? showtop_print(context, &config->table, view, shown->top, shape->is_json, &out, err)
+        : shape->answer == ANSWER_PEEK
+            ? showpeek_print(context, config->function, config->table.rows, view, shown->top, shape->is_json, &out, err)
+            : showtree_print(context, tree, view, shown->flame, shape->is_json, &out, err);
     input_warn(context, "query", &shown->flame->report);
     if (strcmp(config->output, "-") == 0)
         return view_finish(context, &out, result, err);
     if (result == 0)
         result = buffer_check(&out, err);
     if (result == 0)
-        result = fs_write_file(config->output, buffer_slice(&out), err);
+        result = output_write_bytes(context, buffer_slice(&out), config->output, err);
     buffer_done(&out);
     return result;
 }
@@ -167,7 +189,10 @@ static int find_functions(const struct ask *ask, const struct ask_question *ques
     } else
         result = engine_top(ask->engine, &question->query, showtop_order(&config->table),
                             (uint32_t)MIN(config->table.rows, (uint64_t)UINT32_MAX), ret_top, facts, err);
-    return result < 0 ? ask_failed(ask, err) : 0;
+    if (result < 0)
+        return ask_failed(ask, err);
+    ask_count(ask->context, facts);
+    return 0;
 }
 
 static int find_tree(const struct ask *ask, const struct ask_question *question, struct flame **ret_flame,
@@ -181,8 +206,10 @@ static int find_tree(const struct ask *ask, const struct ask_question *question,
     if (showtree_path(ask->context, &config->tree, &path, &options.n_path, err) < 0)
         return -1;
     options.path = path;
-    return engine_flame_part(ask->engine, &question->query, &options, ret_flame, facts, err) < 0 ? ask_failed(ask, err)
-                                                                                                 : 0;
+    if (engine_flame_part(ask->engine, &question->query, &options, ret_flame, facts, err) < 0)
+        return ask_failed(ask, err);
+    ask_count(ask->context, facts);
+    return 0;
 }
 
 static int answer_by_engine(const struct ask *ask, const struct ask_question *question, const struct shape *shape,
@@ -201,7 +228,7 @@ static int answer_by_engine(const struct ask *ask, const struct ask_question *qu
         return -1;
     if (facts.n_rows == 0 && ask_tell_empty(ask, question, err) < 0)
         return -1;
-    if (facts.n_rows == 0 && shape->answer != ANSWER_JSON)
+    if (facts.n_rows == 0 && !shape->is_json)
         return 0;
     shown = (struct shown){ top ? top->flame : flame, top };
     view = ask_view(question, &facts, flame_total(shown.flame, 0, 0), config->view.is_local);
@@ -246,13 +273,14 @@ static int show_profile(struct command_context *context, const struct shape *sha
     return print(context, shape, view, &config->tree, &shown, err);
 }
 
-static int write_profile(const struct query_config *config, const struct shape *shape, const struct batch *batch,
+static int write_profile(struct command_context *context, const struct shape *shape, const struct batch *batch,
                          struct error *err)
 {
+    const struct query_config *config = context->config;
     struct format_write_options options = { .type = PROFILE_NO_TYPE };
 
     output_pack_by_name(config->output, &options);
-    return output_write(batch, shape->format, &options, config->output, err);
+    return output_write(context, batch, shape->format, &options, config->output, err);
 }
 
 /* Nothing as a file is a profile without samples; else it is the same whichever way it is found. */
@@ -263,7 +291,7 @@ static int answer_nothing(const struct ask *ask, const struct ask_question *ques
         return answer_by_engine(ask, question, shape, err);
     if (ask_tell_empty(ask, question, err) < 0)
         return -1;
-    return write_profile(ask->context->config, shape, batch, err);
+    return write_profile(ask->context, shape, batch, err);
 }
 
 static int answer_by_profile(const struct ask *ask, struct ask_question *question, const struct shape *shape,
@@ -290,7 +318,7 @@ static int answer_by_profile(const struct ask *ask, struct ask_question *questio
     if (view_open_batch(&view, ask->context, &viewing, &batch, facts.n_rows, &about, err) < 0)
         return -1;
     result = shape->answer == ANSWER_FILE
-                 ? write_profile(config, shape, view.is_filtered ? &view.filtered : &view.input.batch, err)
+                 ? write_profile(ask->context, shape, view.is_filtered ? &view.filtered : &view.input.batch, err)
                  : show_profile(ask->context, shape, &view, err);
     view_close(&view);
     return result;
@@ -306,7 +334,7 @@ static int run(struct command_context *context, struct error *err)
     struct shape shape;
 
     if (choose_shape(config, &shape, err) < 0 || check_function(config, &shape, err) < 0 ||
-        check_path(config, &shape, err) < 0 ||
+        check_path(config, &shape, err) < 0 || check_json(config, &shape, err) < 0 ||
         ask_begin(&ask, &question, context, &config->ask, &config->selection, err) < 0)
         return -1;
     if (!is_plain(config, &shape))

@@ -159,13 +159,15 @@ static int run(struct command_context *context, struct error *err)
 {
     const struct storage_list_config *config = context->config;
     AUTO(storage_query_done) struct storage_query query = { 0 };
-    AUTO(store_closep) struct store *store = NULL;
+    AUTO(storage_use_end) struct storage_use use = { 0 };
     AUTO(catalog_done) struct series_catalog catalog = { .arena = context->arena };
 
     buffer_init(&catalog.scratch, 0);
     if (storage_query_init(&query, &config->range, storage_argument(context, 0), err) < 0 ||
-        storage_open_to_read(&config->store, &store, err) < 0 ||
-        store_each_series(store, &query.query, add_series, &catalog, err) < 0)
+        storage_use_to_read(context, &config->store, &use, err) < 0)
+        return -1;
+    storage_query_watch(&query, context);
+    if (store_each_series(use.store, &query.query, add_series, &catalog, err) < 0)
         return -1;
     return show(context, &catalog, err);
 }

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/notify.h"
+#include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/storage.h"
 #include "scrape/scrapeconfig.h"
@@ -358,12 +359,18 @@ static int run(struct command_context *context, struct error *err)
     const struct server_config *config = context->config;
     struct server_options options;
     struct server *server;
+    struct api api = { .set = context->set,
+                       .is_multi_tenant = config->is_multi_tenant,
+                       .data_dir = config->store.data_dir,
+                       .query_bytes = config->query_bytes,
+                       .timeout_ns = config->query_timeout_ns };
     sigset_t signals;
     int result;
 
     if (make_options(config, &options, err) < 0)
         return -1;
     list_aliases(context, &options);
+    options.guest = api_guest(&api);
     if (config->log_file && log_open_file(config->log_file, err) < 0)
         return -1;
     if (read_scrape(context->file, &options.scrape, err) < 0)

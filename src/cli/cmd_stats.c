@@ -288,11 +288,11 @@ static int run(struct command_context *context, struct error *err)
 {
     const struct stats_config *config = context->config;
     AUTO(memory_freep) struct store_stats *stats = MEMORY_NEW(struct store_stats, err);
-    AUTO(store_closep) struct store *store = NULL;
+    AUTO(storage_use_end) struct storage_use use = { 0 };
     struct buffer out;
     int result = 0;
 
-    if (!stats || storage_open_to_read(&config->store, &store, err) < 0 || store_stats(store, stats, err) < 0)
+    if (!stats || storage_use_to_read(context, &config->store, &use, err) < 0 || store_stats(use.store, stats, err) < 0)
         return -1;
     buffer_init(&out, 0);
     if (config->is_json)
@@ -313,7 +313,7 @@ const struct command cmd_stats = {
         "WRITTEN is everything that went to the disk since the days that are there began, also what has been rewritten "
         "since; divided by the size of the closed hours it is the write amplification.",
     .config_bytes = sizeof(struct stats_config),
-    .options = { OPTION_GROUP("Options", stats_options), STORAGE_GROUP(stats_config, store) },
+    .options = { OPTION_GROUP("Options", stats_options), STORAGE_URL_GROUP(stats_config, store) },
     .examples = { { "hearth stats --data-dir hearth-data", "What is in a store, also one that is in use." },
                   { "hearth stats --json | jq .bytes_per_sample", "One number, for scripts." } },
     .run = run,

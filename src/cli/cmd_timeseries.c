@@ -25,9 +25,6 @@ struct timeseries_config {
     bool is_json, is_csv;
 };
 
-/* How many points a range is cut into, about, unless --step says otherwise. */
-#define POINTS_USUAL 60
-
 /* The line is as wide as the numbers and names leave room for, within these. */
 #define LINE_WIDTH_MIN 10
 #define LINE_WIDTH_MAX 60
@@ -56,18 +53,6 @@ static const struct option_spec timeseries_options[] = {
 };
 
 /* --- what is asked --- */
-
-/* The smallest step that people count in and that makes no more points than usual. */
-static int64_t usual_step(int64_t range_ns)
-{
-    static const int64_t seconds[] = { 1,   2,   5,    10,   15,   30,    60,    120,  300,
-                                       600, 900, 1800, 3600, 7200, 21600, 43200, 86400 };
-
-    for (size_t i = 0; i < ARRAY_LEN(seconds); i++)
-        if (range_ns / POINTS_USUAL <= seconds[i] * CLOCK_NS_PER_SECOND)
-            return seconds[i] * CLOCK_NS_PER_SECOND;
-    return range_ns / POINTS_USUAL;
-}
 
 /* The names in --by, which may hold several with commas. */
 static int split_names(struct command_context *context, struct slice **ret_names, uint32_t *ret_n, struct error *err)
@@ -392,6 +377,7 @@ static int find_exemplars(const struct ask *ask, const struct ask_question *ques
     ask_type_parts(question, &type, &lines->exemplars.unit);
     if (exemplars_new(ask->engine, &question->query, &options, ret_exemplars, &facts, err) < 0)
         return ask_failed(ask, err);
+    ask_count(ask->context, &facts);
     lines->exemplars.exemplars = *ret_exemplars;
     return 0;
 }
@@ -412,11 +398,12 @@ static int answer(const struct ask *ask, const struct ask_question *question, st
     if (split_names(ask->context, &by, &lines.n_by, err) < 0)
         return -1;
     if (!options.step_ns)
-        options.step_ns = usual_step(question->query.until_ns - question->query.from_ns);
+        options.step_ns = ask_usual_step(question->query.until_ns - question->query.from_ns);
     options.by = lines.by = by;
     options.n_by = lines.n_by;
     if (timeseries_new(ask->engine, &question->query, &options, &series, &facts, err) < 0)
         return ask_failed(ask, err);
+    ask_count(ask->context, &facts);
     if (series->n_groups == 0 && ask_tell_empty(ask, question, err) < 0)
         return -1;
     lines.series = series;

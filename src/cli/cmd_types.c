@@ -84,7 +84,7 @@ static int run(struct command_context *context, struct error *err)
     struct buffer out;
     int result = 0;
 
-    if (census_take(&config->census, storage_argument(context, 0), &options, &found, err) < 0)
+    if (census_take(context, &config->census, storage_argument(context, 0), &options, &found, err) < 0)
         return -1;
     buffer_init(&out, 0);
     if (config->is_json)

@@ -90,9 +90,9 @@ static int verify_store(struct findings *findings, struct store *store, struct e
         json_key(&findings->json, "findings");
         json_array_begin(&findings->json);
     }
-    progress_start("reading", 0);
+    command_progress(findings->context, "reading");
     result = store_verify(store, &verify, err);
-    progress_finish();
+    command_progress_end(findings->context);
     if (result == 0)
         print_summary(findings, &verify);
     findings->context->exit_status = verify.n_bad_values || verify.n_bad_days ? 1 : 0;
@@ -103,12 +103,12 @@ static int run(struct command_context *context, struct error *err)
 {
     const struct verify_config *config = context->config;
     struct findings findings = { .context = context, .is_json = config->is_json };
-    AUTO(store_closep) struct store *store = NULL;
+    AUTO(storage_use_end) struct storage_use use = { 0 };
 
-    if ((config->is_repairing ? storage_open_to_change : storage_open_to_read)(&config->store, &store, err) < 0)
+    if ((config->is_repairing ? storage_use_to_change : storage_use_to_read)(context, &config->store, &use, err) < 0)
         return -1;
     buffer_init(&findings.out, 0);
-    return view_finish(context, &findings.out, verify_store(&findings, store, err), err);
+    return view_finish(context, &findings.out, verify_store(&findings, use.store, err), err);
 }
 
 const struct command cmd_verify = {
@@ -119,7 +119,7 @@ const struct command cmd_verify = {
                    "With --repair whatever is damaged is set aside, so that the rest answers without it; nothing is "
                    "thrown away.",
     .config_bytes = sizeof(struct verify_config),
-    .options = { OPTION_GROUP("Options", verify_options), STORAGE_GROUP(verify_config, store) },
+    .options = { OPTION_GROUP("Options", verify_options), STORAGE_URL_GROUP(verify_config, store) },
     .examples = { { "hearth verify --data-dir hearth-data", "Checks a store, also one that is in use." },
                   { "hearth verify --repair", "Sets aside what is damaged." } },
     .run = run,

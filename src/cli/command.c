@@ -3,8 +3,11 @@
  * what is to be told. */
 #include "cli/command.h"
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/suggest.h"
+#include "base/units.h"
 #include "base/version.h"
 #include "cli/help.h"
 #include "cli/table.h"
@@ -117,12 +120,8 @@ struct command_run {
     struct arena arena;
 };
 
-static int find_command(struct command_run *run, const char *name, struct error *err)
+static int take_command(struct command_run *run, const struct command *command, struct error *err)
 {
-    const struct command *command;
-
-    if (command_get(run->set, slice_from(name), &command, err) < 0)
-        return -1;
     run->config = arena_alloc_zero(&run->arena, command->config_bytes, err);
     if (!run->config)
         return -1;
@@ -131,6 +130,13 @@ static int find_command(struct command_run *run, const char *name, struct error 
         if (options_bind(run->options, &command->options[i], run->config, err) < 0)
             return -1;
     return 0;
+}
+
+static int find_command(struct command_run *run, const char *name, struct error *err)
+{
+    const struct command *command;
+
+    return command_get(run->set, slice_from(name), &command, err) < 0 ? -1 : take_command(run, command, err);
 }
 
 /* Commands share one environment and one configuration file, so what any of them knows is no mistake. */
@@ -168,6 +174,10 @@ static void tell(const struct command_set *set, const struct command_world *worl
 {
     struct buffer line;
 
+    if (world->served) {
+        world->served->tell(world->served->self, level, text);
+        return;
+    }
     if (format == LOG_JSON) {
         log_write(level, "cli", 0, "%.*s", SLICE_ARG(text));
         return;
@@ -188,7 +198,8 @@ __attribute__((format(printf, 5, 0))) static void tell_formatted(const struct co
     char text[1024];
     int len = vsnprintf(text, sizeof(text), fmt, args);
 
-    if (len >= 0 && log_is_on(level))
+    /* How much is told to somebody else is not for our own log level to say. */
+    if (len >= 0 && (world->served || log_is_on(level)))
         tell(set, world, format, level, slice_of(text, MIN((size_t)len, sizeof(text) - 1)));
 }
 
@@ -214,6 +225,53 @@ void command_tell_error(const struct command_context *context, const struct erro
 {
     fflush(context->out);
     tell(context->set, context->world, context->log_format, LOG_ERROR, slice_from(err->text));
+}
+
+int command_check_asker(void *given, struct error *err)
+{
+    const struct command_context *context = given;
+    const struct command_served *served = context->world->served;
+
+    if (!served)
+        return 0;
+    if (served->is_cancelled && atomic_load_explicit(served->is_cancelled, memory_order_relaxed))
+        return error_set(err, ERR_CANCELLED, "nobody waits for the answer any more");
+    if (served->deadline_mono_ns && clock_mono_ns() > served->deadline_mono_ns)
+        return error_set(err, ERR_TIMEOUT, "the answer took longer than the %s that the server allows",
+                         units_human_ns(served->timeout_ns).text);
+    return 0;
+}
+
+struct command_patience command_patience(const struct command_context *context, int64_t timeout_ns)
+{
+    const struct command_served *served = context->world->served;
+    struct command_patience patience = { .limit_ns = timeout_ns };
+
+    if (timeout_ns && __builtin_add_overflow(clock_mono_ns(), timeout_ns, &patience.deadline_mono_ns))
+        patience.deadline_mono_ns = 0;
+    if (served && served->deadline_mono_ns &&
+        (!patience.deadline_mono_ns || served->deadline_mono_ns <= patience.deadline_mono_ns))
+        patience = (struct command_patience){ served->deadline_mono_ns, served->timeout_ns, true };
+    return patience;
+}
+
+int command_too_slow(const struct command_patience *patience, struct error *err)
+{
+    return error_wrap(err, patience->is_server_s ? "the server's --query-timeout %s" : "--timeout %s",
+                      units_human_ns(patience->limit_ns).text);
+}
+
+/* There is one bar, and it is not for those who are far away. */
+void command_progress(const struct command_context *context, const char *title)
+{
+    if (!context->world->served)
+        progress_start(title, 0);
+}
+
+void command_progress_end(const struct command_context *context)
+{
+    if (!context->world->served)
+        progress_finish();
 }
 
 PRINTF(2, 3) static void run_warn(const struct command_run *run, const char *fmt, ...)
@@ -256,10 +314,9 @@ static int read_surroundings(struct command_run *run, struct error *err)
 }
 
 /* Arguments that are missing or too many. */
-static int check_arguments(const struct command_run *run, struct error *err)
+static int check_arguments(const struct command_run *run, struct option_list given, struct error *err)
 {
     const struct command *command = run->command;
-    struct option_list given = options_positionals(run->options);
     uint64_t least = 0, most = 0;
 
     for (size_t i = 0; i < command_arguments_n(command); i++) {
@@ -309,28 +366,36 @@ int command_reread(const struct command_context *context, struct command_reread 
     return 0;
 }
 
-static int run_command(struct command_run *run, int argc, const char *const *argv, int *ret_status, struct error *err)
+static struct command_context context_of(struct command_run *run, struct option_list arguments)
 {
-    struct command_context context = {
+    return (struct command_context){
         .set = run->set,
         .command = run->command,
         .world = run->world,
         .config = run->config,
-        .arguments = options_positionals(run->options),
+        .arguments = arguments,
         .options = run->options,
         .file = &run->file,
         .arena = &run->arena,
         .out = run->world->out,
-        .argc = argc,
-        .argv = argv,
         .has_colour = run->world->has_colour && run->settings.color,
         .log_format = run->settings.log_format,
     };
+}
 
-    if (check_arguments(run, err) < 0)
+static int run_command(struct command_run *run, int argc, const char *const *argv, int *ret_status, struct error *err)
+{
+    struct command_context context = context_of(run, options_positionals(run->options));
+    bool is_done = false;
+
+    context.argc = argc;
+    context.argv = argv;
+    if (check_arguments(run, context.arguments, err) < 0)
         return -1;
     log_setup(STDERR_FILENO, run->settings.log_format, run->settings.log_level);
-    if (run->command->run(&context, err) < 0)
+    if (run->set->elsewhere && run->set->elsewhere(&context, &is_done, err) < 0)
+        return -1;
+    if (!is_done && run->command->run(&context, err) < 0)
         return -1;
     *ret_status = context.exit_status;
     return 0;
@@ -392,4 +457,36 @@ int command_main(const struct command_set *set, const struct command_world *worl
     }
     arena_done(&run.arena);
     return status;
+}
+
+/* --- for somebody else --- */
+
+static int perform_call(struct command_run *run, const struct command_call *call, int *ret_status, struct error *err)
+{
+    struct command_context context;
+
+    if (options_new(&run->arena, &run->options, err) < 0 || take_command(run, call->command, err) < 0)
+        return -1;
+    for (size_t i = 0; i < call->n; i++)
+        if (options_apply_value(run->options, call->values[i].name, call->values[i].text, err) < 0)
+            return -1;
+    if (check_arguments(run, call->arguments, err) < 0)
+        return -1;
+    context = context_of(run, call->arguments);
+    if (run->command->run(&context, err) < 0)
+        return -1;
+    *ret_status = context.exit_status;
+    return 0;
+}
+
+int command_serve(const struct command_set *set, const struct command_world *world, const struct command_call *call,
+                  int *ret_status, struct error *err)
+{
+    struct command_run run = { .set = set, .world = world, .settings = { .color = true } };
+    int result;
+
+    arena_init(&run.arena, world->served->query_bytes);
+    result = perform_call(&run, call, ret_status, err);
+    arena_done(&run.arena);
+    return result;
 }

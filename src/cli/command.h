@@ -2,13 +2,17 @@
 /* The subcommands: what one is, and how a command line becomes a run of one.
  *
  * Everything known about a command stands in its `struct command`, in cmd_<name>.c; commands.c lists them all. Help,
- * man pages, completions and docs/reference come from those tables. */
+ * man pages, completions and docs/reference come from those tables.
+ *
+ * A command can be run in two ways: by a command line (command_main), or by a server for somebody who asks over the
+ * network (command_serve, called by api.h). Commands that are served have no state of their own: several run at a time. */
 #pragma once
 
 #include "base/log.h"
 #include "base/options.h"
 #include "config/config.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #define COMMAND_GROUPS_MAX    10
@@ -55,15 +59,38 @@ struct command_set {
     const char *description; /* likewise */
     const struct command *const *commands;
     size_t n;
+    /* Called before a command runs: may do its work in another way, as by asking a server, and then says so. NULL = all
+     * run here. Errors are those of the command. */
+    int (*elsewhere)(struct command_context *context, bool *ret_is_done, struct error *err);
+};
+
+struct store;
+struct engine;
+struct query_facts;
+
+/* What a server lends to a command that it runs for somebody else. */
+struct command_served {
+    struct store *store;
+    struct engine *engine;
+    const char *data_dir;            /* of the store */
+    uint64_t query_bytes;            /* what one query may take of memory */
+    int64_t timeout_ns;              /* what the server allows for an answer; 0 = any */
+    int64_t deadline_mono_ns;        /* when that is over; 0 = never */
+    const atomic_bool *is_cancelled; /* nobody waits for the answer any more */
+    /* Takes warnings and notes. */
+    void (*tell)(void *self, enum log_level level, struct slice text);
+    void *self;
+    struct query_facts *facts; /* what was read for the answer is added to it */
 };
 
 /* What the outside gives to a run; main() passes the real things, tests their own. */
 struct command_world {
     FILE *out;
     FILE *messages;
-    const char *const *environment; /* NAME=VALUE texts up to a NULL */
-    bool has_colour;                /* whether `out` is a terminal that wants colours */
-    unsigned width;                 /* columns that `out` has; 80 when it is no terminal */
+    const char *const *environment;      /* NAME=VALUE texts up to a NULL */
+    bool has_colour;                     /* whether `out` is a terminal that wants colours */
+    unsigned width;                      /* columns that `out` has; 80 when it is no terminal */
+    const struct command_served *served; /* NULL = the command was started by a command line */
 };
 
 /* What a command's run() gets. */
@@ -91,6 +118,41 @@ extern const char *const command_sections[];
 /* Runs `argv` (argv[0] is the program's own name) against `set`: finds the command, reads its options, runs it, reports
  * its error on world->messages. Returns the exit status. */
 int command_main(const struct command_set *set, const struct command_world *world, int argc, const char *const *argv);
+
+/* A run without a command line: the options that are given, and the positional arguments. */
+struct command_value {
+    const char *name; /* of an option of the command */
+    const char *text;
+};
+struct command_call {
+    const struct command *command;
+    const struct command_value *values;
+    size_t n;
+    struct option_list arguments;
+};
+/* Runs a command for somebody else: world->served says for whom. Neither environment nor configuration file is read, global
+ * options are not there, and world->messages is not written to. `*ret_status` is the exit status that the command chose.
+ * Errors: ERR_USAGE for a wrong value or a missing argument, and those of the command. Thread: any. */
+MUST_CHECK int command_serve(const struct command_set *set, const struct command_world *world,
+                             const struct command_call *call, int *ret_status, struct error *err);
+
+/* For steps of work that somebody else waits for: ERR_CANCELLED when he has gone, ERR_TIMEOUT when it takes too long.
+ * `context` is a struct command_context. */
+MUST_CHECK int command_check_asker(void *context, struct error *err);
+
+/* How long an answer may take: what its asker allows (--timeout, 0 = any time), and no more than the server does. */
+struct command_patience {
+    int64_t deadline_mono_ns; /* 0 = none */
+    int64_t limit_ns;
+    bool is_server_s;
+};
+struct command_patience command_patience(const struct command_context *context, int64_t timeout_ns);
+/* Says whose patience is at its end. Returns -1. */
+int command_too_slow(const struct command_patience *patience, struct error *err);
+
+/* As progress_start and progress_finish, for whoever sits before a terminal. */
+void command_progress(const struct command_context *context, const char *title);
+void command_progress_end(const struct command_context *context);
 
 /* Tells a warning on standard error, unless --log-level keeps it back: "hearth: warning: ...", or a JSON line. */
 void command_warn(const struct command_context *context, const char *fmt, ...) PRINTF(2, 3);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
 
+#include "cli/remote.h"
+
 static const struct command *const all[] = {
     /* on files */
     &cmd_top,
@@ -11,10 +13,12 @@ static const struct command *const all[] = {
     &cmd_inspect,
     /* on the network */
     &cmd_server,
+    &cmd_status,
     /* on a store */
     &cmd_import,
     &cmd_query,
     &cmd_timeseries,
+    &cmd_heatmap,
     &cmd_explain,
     &cmd_series,
     &cmd_labels,
@@ -39,4 +43,5 @@ const struct command_set commands = {
     .description = "hearth collects, keeps and compares profiles: where programs spend their time and memory.",
     .commands = all,
     .n = ARRAY_LEN(all),
+    .elsewhere = remote_run,
 };

@@ -13,28 +13,30 @@ static const char *format_word(size_t index)
 /* The defaults are those of profile_default_limits; a test compares. */
 const struct option_spec input_options[INPUT_OPTIONS_N] = {
     { "from", OPTION_ENUM, FIELD(input_config, from), "auto", "Format of the input; found by content unless given.",
-      .word_at = format_word, .hint = "times of queries are --time-range, --until, --baseline-from" },
+      .word_at = format_word, .is_of_machine = true,
+      .hint = "times of queries are --time-range, --until, --baseline-from" },
     { "max-inflated-size", OPTION_SIZE, FIELD(input_config, max_inflated_bytes), "512MiB",
-      "Refuse an input that is larger than this after decompression.", .min = "1" },
+      "Refuse an input that is larger than this after decompression.", .min = "1", .is_of_machine = true },
     { "max-memory", OPTION_SIZE, FIELD(input_config, max_memory_bytes), "2GiB",
       "The most memory to allocate. Merging stays below it by adding up rare stacks as [overflow]; what else needs "
       "more fails.",
-      .min = "1MiB" },
+      .min = "1MiB", .is_of_machine = true },
     { "max-samples", OPTION_UINT, FIELD(input_config, max_samples), "16777216", "Refuse an input with more samples.",
-      .min = "1", .max = "1073741824" },
+      .min = "1", .max = "1073741824", .is_of_machine = true },
     { "max-strings", OPTION_UINT, FIELD(input_config, max_strings), "8388608", "Refuse an input with more strings.",
-      .min = "1", .max = "1073741824" },
+      .min = "1", .max = "1073741824", .is_of_machine = true },
     { "max-depth", OPTION_UINT, FIELD(input_config, max_depth), "1024",
-      "Cut deeper stacks at the root end, and say so.", .min = "1", .max = "4096" },
+      "Cut deeper stacks at the root end, and say so.", .min = "1", .max = "4096", .is_of_machine = true },
     { "max-labels", OPTION_UINT, FIELD(input_config, max_labels), "128",
-      "Labels to keep of one sample; more are dropped and counted.", .min = "0", .max = "65535" },
+      "Labels to keep of one sample; more are dropped and counted.", .min = "0", .max = "65535",
+      .is_of_machine = true },
 };
 
 const struct option_spec input_merge_options[INPUT_MERGE_OPTIONS_N] = {
     { "average-levels", OPTION_BOOL, FIELD(input_config, average_levels), "false",
-      "Average levels, like memory in use, over several inputs instead of adding them up." },
+      "Average levels, like memory in use, over several inputs instead of adding them up.", .is_of_machine = true },
     { "drop-labels", OPTION_BOOL, FIELD(input_config, drop_labels), "false",
-      "Ignore the labels and span links of samples when several profiles are merged." },
+      "Ignore the labels and span links of samples when several profiles are merged.", .is_of_machine = true },
 };
 
 static struct profile_limits limits_of(const struct input_config *config)

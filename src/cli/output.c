@@ -2,7 +2,6 @@
 #include "cli/output.h"
 
 #include "base/fs.h"
-#include "base/progress.h"
 
 #include <unistd.h>
 
@@ -20,27 +19,37 @@ void output_pack_by_name(const char *path, struct format_write_options *options)
         options->plain = true;
 }
 
-static bool would_garble_terminal(const struct format *format, const struct format_write_options *options,
-                                  const char *path)
+static bool would_garble_terminal(const struct command_context *context, const struct format *format,
+                                  const struct format_write_options *options, const char *path)
 {
-    return (options->pack != PACK_NONE || format->is_binary) && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO);
+    return !context->world->served && (options->pack != PACK_NONE || format->is_binary) && strcmp(path, "-") == 0 &&
+           isatty(STDOUT_FILENO);
 }
 
-int output_write(const struct batch *batch, const struct format *format, const struct format_write_options *options,
-                 const char *path, struct error *err)
+int output_write_bytes(struct command_context *context, struct slice bytes, const char *path, struct error *err)
+{
+    if (!context->world->served)
+        return fs_write_file(path, bytes, err);
+    if (bytes.len > 0 && fwrite(bytes.ptr, 1, bytes.len, context->out) != bytes.len)
+        return error_set(err, ERR_IO, "the answer could not be written");
+    return 0;
+}
+
+int output_write(struct command_context *context, const struct batch *batch, const struct format *format,
+                 const struct format_write_options *options, const char *path, struct error *err)
 {
     struct buffer out;
     int result;
 
-    if (would_garble_terminal(format, options, path))
+    if (would_garble_terminal(context, format, options, path))
         return error_set(err, ERR_USAGE, "%s is binary and would garble the terminal; name a file or use a pipe",
                          format->name);
     buffer_init(&out, 0);
-    progress_start("writing", 0);
+    command_progress(context, "writing");
     result = format->encode(batch, options, &out, err);
     if (result == 0)
-        result = fs_write_file(path, buffer_slice(&out), err);
-    progress_finish();
+        result = output_write_bytes(context, buffer_slice(&out), path, err);
+    command_progress_end(context);
     buffer_done(&out);
     return result;
 }

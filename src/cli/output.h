@@ -2,12 +2,16 @@
 /* Writing profiles to the file that a command was told. */
 #pragma once
 
+#include "cli/command.h"
 #include "wire/format.h"
 
 /* Compression by the ending of a name: .gz, .zst and .lz4 say it, .pb means none. Else the custom of the format stays. */
 void output_pack_by_name(const char *path, struct format_write_options *options);
 
-/* Writes the batch to `path` ("-" is standard output). Errors: ERR_USAGE for what would garble a terminal, those of the
- * format, ERR_IO ... */
-MUST_CHECK int output_write(const struct batch *batch, const struct format *format,
+/* Writes the batch to `path` ("-" is standard output). A command that is served writes to its output whatever the path
+ * says. Errors: ERR_USAGE for what would garble a terminal, those of the format, ERR_IO ... */
+MUST_CHECK int output_write(struct command_context *context, const struct batch *batch, const struct format *format,
                             const struct format_write_options *options, const char *path, struct error *err);
+/* The same for bytes that are there already. */
+MUST_CHECK int output_write_bytes(struct command_context *context, struct slice bytes, const char *path,
+                                  struct error *err);

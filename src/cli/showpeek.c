@@ -150,7 +150,8 @@ int showpeek_pattern(const char *what, const char *text, struct pattern **ret_pa
 int showpeek_print(struct command_context *context, const char *pattern, uint64_t rows, const struct view *view,
                    const struct top *top, bool is_json, struct buffer *out, struct error *err)
 {
-    if (top->n == 0)
+    /* Where there are no profiles, that was told already. */
+    if (top->n == 0 && (view->n_profiles > 0 || !is_json))
         return error_set(err, ERR_NOT_FOUND, "no function matches '%s'; 'hearth %s' lists their names", pattern,
                          view->query.text.len ? "query" : "top");
     if (!is_json)

@@ -9,13 +9,17 @@
 #include "cli/table.h"
 #include "cli/view.h"
 
-const struct option_spec storage_options[STORAGE_OPTIONS_N] = {
+const struct option_spec storage_options[STORAGE_ALL_OPTIONS_N] = {
     { "data-dir", OPTION_DIRECTORY, FIELD(storage_config, data_dir), "hearth-data", "The directory of the store.",
-      .alias = "storage-path" },
+      .alias = "storage-path", .is_of_machine = true },
     { "memory-limit", OPTION_SIZE, FIELD(storage_config, memory_limit_bytes), NULL,
       "What the store may use of memory, all in all. Unless given, a quarter of the memory of the control group or the "
       "machine, and at most 1GiB.",
-      .min = "32MiB" },
+      .min = "32MiB", .is_of_machine = true },
+    { "url", OPTION_TEXT, FIELD(storage_config, url), NULL,
+      "Ask this server instead of a directory: http://HOST:PORT, https://HOST:PORT or unix:PATH. The answer is the "
+      "same.",
+      .is_of_machine = true },
 };
 
 static const char *const wal_sync_words[] = {
@@ -126,6 +130,12 @@ int storage_query_init(struct storage_query *query, const struct storage_range *
     return 0;
 }
 
+void storage_query_watch(struct storage_query *query, struct command_context *context)
+{
+    query->query.check = command_check_asker;
+    query->query.check_context = context;
+}
+
 void storage_query_done(struct storage_query *query)
 {
     selector_free(query->selector);
@@ -166,6 +176,31 @@ int storage_open_to_read(const struct storage_config *config, struct store **ret
     return store_open(&options, ret_store, err);
 }
 
+int storage_use_to_read(struct command_context *context, const struct storage_config *config,
+                        struct storage_use *ret_use, struct error *err)
+{
+    const struct command_served *served = context->world->served;
+
+    *ret_use = (struct storage_use){ served ? served->store : NULL, served != NULL };
+    return served ? 0 : storage_open_to_read(config, &ret_use->store, err);
+}
+
+int storage_use_to_change(struct command_context *context, const struct storage_config *config,
+                          struct storage_use *ret_use, struct error *err)
+{
+    const struct command_served *served = context->world->served;
+
+    *ret_use = (struct storage_use){ served ? served->store : NULL, served != NULL };
+    return served ? 0 : storage_open_to_change(config, &ret_use->store, err);
+}
+
+void storage_use_end(struct storage_use *use)
+{
+    if (!use->is_lent)
+        store_close(use->store);
+    *use = (struct storage_use){ 0 };
+}
+
 static int open_alone(const struct store_options *options, struct store **ret_store, struct error *err)
 {
     struct error cause;
@@ -175,8 +210,8 @@ static int open_alone(const struct store_options *options, struct store **ret_st
     if (cause.code == ERR_BUSY)
         return error_set(
             err, ERR_BUSY,
-            "%s; only one process may change a store: stop that one, or wait for its end (asking a running "
-            "server to do it, with --url, is not available yet)",
+            "%s; only one process may change a store: stop that one, or, if it is a server, let it do this itself with "
+            "--url",
             cause.text);
     *err = cause;
     return -1;
@@ -273,13 +308,15 @@ int storage_list(struct command_context *context, const struct storage_list *lis
 {
     const struct storage_list_config *config = context->config;
     AUTO(storage_query_done) struct storage_query query = { 0 };
-    AUTO(store_closep) struct store *store = NULL;
+    AUTO(storage_use_end) struct storage_use use = { 0 };
     struct store_texts texts;
     struct buffer out;
 
     if (storage_query_init(&query, &config->range, list->selector, err) < 0 ||
-        storage_open_to_read(&config->store, &store, err) < 0 ||
-        list->ask(store, &query.query, context->arena, &texts, err) < 0)
+        storage_use_to_read(context, &config->store, &use, err) < 0)
+        return -1;
+    storage_query_watch(&query, context);
+    if (list->ask(use.store, &query.query, context->arena, &texts, err) < 0)
         return -1;
     buffer_init(&out, 0);
     if (config->is_json)

@@ -15,12 +15,21 @@
 struct storage_config {
     const char *data_dir;
     uint64_t memory_limit_bytes; /* 0 = chosen by the store */
+    const char *url;             /* a server that is asked instead (remote.h) */
 };
-#define STORAGE_OPTIONS_N 2
-extern const struct option_spec storage_options[STORAGE_OPTIONS_N];
+#define STORAGE_OPTIONS_N     2
+#define STORAGE_ALL_OPTIONS_N 3
+extern const struct option_spec storage_options[STORAGE_ALL_OPTIONS_N];
 #define STORAGE_GROUP(config_struct, member)                                                                           \
     {                                                                                                                  \
         .title = "Store", .specs = storage_options, .n = STORAGE_OPTIONS_N,                                            \
+        .offset = offsetof(struct config_struct, member)                                                               \
+    }
+
+/* The same with --url, for commands that a server can run, too. */
+#define STORAGE_URL_GROUP(config_struct, member)                                                                       \
+    {                                                                                                                  \
+        .title = "Store", .specs = storage_options, .n = STORAGE_ALL_OPTIONS_N,                                        \
         .offset = offsetof(struct config_struct, member)                                                               \
     }
 
@@ -94,6 +103,9 @@ void storage_query_done(struct storage_query *query);
 MUST_CHECK int storage_parse_time(const char *option, const char *text, int64_t now_ns, int64_t *ret_time_ns,
                                   struct error *err);
 
+/* Lets the reading of lists end early when nobody waits for them; the context outlives the query. */
+void storage_query_watch(struct storage_query *query, struct command_context *context);
+
 /* --- opening --- */
 
 /* For looking. Errors: ERR_NOT_FOUND where there is no store, and those of store_open. */
@@ -109,6 +121,18 @@ MUST_CHECK int storage_server_options(const struct storage_config *config, const
 MUST_CHECK int storage_open_to_write(const struct storage_config *config, const struct storage_keeping *keeping,
                                      struct store **ret_store, struct error *err);
 
+/* The store of a run: opened for it as the two above do, or lent by the server that runs the command. */
+struct storage_use {
+    struct store *store;
+    bool is_lent;
+};
+MUST_CHECK int storage_use_to_read(struct command_context *context, const struct storage_config *config,
+                                   struct storage_use *ret_use, struct error *err);
+MUST_CHECK int storage_use_to_change(struct command_context *context, const struct storage_config *config,
+                                     struct storage_use *ret_use, struct error *err);
+/* Takes a zeroed one, too. */
+void storage_use_end(struct storage_use *use);
+
 /* --- listing --- */
 
 /* What commands take that list what is in a store, and their option groups. */
@@ -121,7 +145,7 @@ struct storage_list_config {
 extern const struct option_spec storage_list_options[STORAGE_LIST_OPTIONS_N];
 #define STORAGE_LIST_GROUPS                                                                                            \
     OPTION_GROUP("Options", storage_list_options), STORAGE_RANGE_GROUP(storage_list_config, range),                    \
-        STORAGE_GROUP(storage_list_config, store)
+        STORAGE_URL_GROUP(storage_list_config, store)
 
 /* A list of texts: which, how it is called in JSON, and who knows it. */
 struct storage_list {

@@ -25,7 +25,7 @@ static int load(struct error *err)
 
     if (!library)
         return error_set(err, ERR_NOT_FOUND,
-                         "scraping needs " LIBRARY
+                         "asking other machines needs " LIBRARY
                          ", which cannot be loaded; on Debian it is in the package libcurl4: %s",
                          dlerror());
     for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
@@ -33,7 +33,7 @@ static int load(struct error *err)
 
         if (!function) {
             dlclose(library);
-            return error_set(err, ERR_NOT_FOUND, LIBRARY " is too old for scraping: it has no %s", functions[i].name);
+            return error_set(err, ERR_NOT_FOUND, LIBRARY " is too old: it has no %s", functions[i].name);
         }
         memcpy((char *)&curl + functions[i].offset, &function, sizeof(function));
     }

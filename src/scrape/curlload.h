@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* libcurl, loaded when the first target is to be scraped. It brings thirty other libraries along, which would cost every
+/* libcurl, loaded when the first request is to be sent: to a target of scraping, or to a server by --url. It brings thirty other libraries along, which would cost every
  * command some milliseconds and megabytes at its start.
  *
  * `curl.easy_init()` is curl_easy_init() and so on, once curlload has returned 0. */
@@ -14,6 +14,7 @@
     X(easy_cleanup)                                                                                                    \
     X(easy_getinfo)                                                                                                    \
     X(easy_init)                                                                                                       \
+    X(easy_perform)                                                                                                    \
     X(easy_setopt)                                                                                                     \
     X(easy_strerror)                                                                                                   \
     X(free)                                                                                                            \
