@@ -19,6 +19,7 @@
     X(NET_SERVER)      /* httpserver.c: bytes of bodies in flight */                                                   \
     X(NET_POOL)        /* pool.c: what waits for workers */                                                            \
     X(NET_LOOP)        /* loop.c: exchanges that come back from workers */                                             \
+    X(SETTINGS)        /* settings.c: the files */                                                                     \
     X(INTAKE_COUNTERS) /* profilecounters.c: its rows */                                                               \
     X(INTAKE_SPILL)    /* spill.c: the files */                                                                        \
     X(STORE_MAINTAIN)  /* rocks.c: one maintenance at a time */                                                        \
@@ -41,34 +42,6 @@
     X(METRICS)         /* metrics.c: the list of tables and their series */                                            \
     X(LOG)             /* log.c: where lines go; nearly last, so that any code may log */                              \
     X(PROGRESS)        /* progress.c: the bar, which makes way for lines of the log */
-X(TEST_LOW)            /* tests of lock.c */
-X(TEST_HIGH)           /* tests of lock.c */
-X(THREAD)              /* thread.c: the wish to stop */
-X(NET_SERVER)          /* httpserver.c: bytes of bodies in flight */
-X(NET_POOL)            /* pool.c: what waits for workers */
-X(NET_LOOP)            /* loop.c: exchanges that come back from workers */
-X(SETTINGS)            /* settings.c: the files */
-X(INTAKE_SPILL)        /* spill.c: the files */
-X(STORE_MAINTAIN)      /* rocks.c: one maintenance at a time */
-X(STORE_KEEPS)         /* rocks.c: the list of kept ranges */
-X(STORE_ROCKS)         /* rocks.c: scratch memory, what is known of the disk */
-X(STORE_READERS)       /* scan.c: how many read */
-X(STORE_DAYS)          /* dayset.c: the list of days */
-X(STORE_WORK)          /* hour.c: closing hours, writing them anew */
-X(STORE_DAY)           /* day.c: what writers and readers share */
-X(STORE_SLOTS)         /* slotcache.c: roll-ups of open hours */
-X(STORE_SUMS)          /* sumcache.c: sums of closed hours */
-X(STORE_KV)            /* kv.c: the table of families */
-X(QUERY_QUEUE)         /* engine.c: who may run */
-X(QUERY_TREES)         /* treecache.c: call trees that stay between queries */
-X(INTAKE_DELTAS)       /* deltas.c: what senders counted so far */
-X(SOURCES)             /* sources.c: who sent what */
-X(SCRAPE)              /* scrape.c: the targets and what is known of them */
-X(SCRAPE_CURL)         /* curlload.c: whether libcurl is loaded */
-X(QUEUE)               /* queue.c: the items */
-X(METRICS)             /* metrics.c: the list of tables and their series */
-X(LOG)                 /* log.c: where lines go; nearly last, so that any code may log */
-X(PROGRESS)            /* progress.c: the bar, which makes way for lines of the log */
 
 enum lock_rank {
 #define LOCK_ENUM(name) LOCK_##name,
