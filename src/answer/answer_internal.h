@@ -6,6 +6,22 @@
 
 /* Calls that clients make to learn about the server (clientcalls.c). */
 void clientcalls_version(struct exchange *exchange);
+
+/* querier.v1.QuerierService: what there is (querierlabels.c). */
+void querier_profile_types(struct exchange *exchange);
+void querier_label_names(struct exchange *exchange);
+void querier_label_values(struct exchange *exchange);
+void querier_series(struct exchange *exchange);
+void querier_profile_stats(struct exchange *exchange);
+void querier_analyze_query(struct exchange *exchange);
+/* Profiles added up (querierflame.c). */
+void querier_merge_stacktraces(struct exchange *exchange);
+void querier_merge_span_profile(struct exchange *exchange);
+void querier_merge_profile(struct exchange *exchange);
+void querier_diff(struct exchange *exchange);
+/* Over time (querierseries.c). */
+void querier_select_series(struct exchange *exchange);
+void querier_select_heatmap(struct exchange *exchange);
 void clientcalls_features(struct exchange *exchange);
 void clientcalls_debuginfo(struct exchange *exchange);
 /* Services that are not here: unimplemented, with a sentence. */

@@ -2,6 +2,7 @@
 /* Every path of Pyroscope's that is asked for answers. */
 #include "answer/answer_internal.h"
 
+#define QUERIER "/querier.v1.QuerierService/"
 // clang-format off
 #define RANGE_PARAMETERS                                                                                               \
     { "from", "The beginning: seconds, milliseconds, microseconds or nanoseconds since 1970, or now-1h; an hour before until unless given." }, \
@@ -37,6 +38,37 @@
 static const struct route routes[] = {
     { HTTP_POST, "/version.v1.Version/Version", ROUTE_PUBLIC,
       "Which versions of querier.v1 there are: version.v1.VersionResponse.", clientcalls_version,
+      .is_procedure = true },
+
+    { HTTP_POST, QUERIER "ProfileTypes", ROUTE_READ,
+      "The profile types of a range of time, of the last hour without one.", querier_profile_types,
+      .is_procedure = true },
+    { HTTP_POST, QUERIER "LabelNames", ROUTE_READ, "The names of labels of what matches.", querier_label_names,
+      .is_procedure = true },
+    { HTTP_POST, QUERIER "LabelValues", ROUTE_READ, "The values of one label of what matches.", querier_label_values,
+      .is_procedure = true },
+    { HTTP_POST, QUERIER "Series", ROUTE_READ, "The distinct sets of labels, or of some labels, of what matches.",
+      querier_series, .is_procedure = true },
+    { HTTP_POST, QUERIER "GetProfileStats", ROUTE_READ,
+      "Whether there are profiles, and when the oldest and the newest of them began.", querier_profile_stats,
+      .is_procedure = true },
+    { HTTP_POST, QUERIER "AnalyzeQuery", ROUTE_READ, "How many series and bytes a query would look at.",
+      querier_analyze_query, .is_procedure = true },
+    { HTTP_POST, QUERIER "SelectMergeStacktraces", ROUTE_READ,
+      "The profiles that match, added up: as a flame graph, a tree, a graph for Graphviz, or pprof.",
+      querier_merge_stacktraces, .is_procedure = true },
+    { HTTP_POST, QUERIER "SelectMergeSpanProfile", ROUTE_READ, "The same of some spans alone.",
+      querier_merge_span_profile, .is_procedure = true },
+    { HTTP_POST, QUERIER "SelectMergeProfile", ROUTE_READ,
+      "The profiles that match, added up: the answer is google.v1.Profile, which is pprof.", querier_merge_profile,
+      .is_procedure = true },
+    { HTTP_POST, QUERIER "Diff", ROUTE_READ, "Two selections of profiles as one flame graph.", querier_diff,
+      .is_procedure = true },
+    { HTTP_POST, QUERIER "SelectSeries", ROUTE_READ,
+      "Values over time, grouped by labels, with exemplars if asked for.", querier_select_series,
+      .is_procedure = true },
+    { HTTP_POST, QUERIER "SelectHeatmap", ROUTE_READ,
+      "How the values of single profiles, or of spans, are spread over time.", querier_select_heatmap,
       .is_procedure = true },
     { HTTP_POST, "/capabilities.v1.FeatureFlagsService/GetFeatureFlags", ROUTE_PUBLIC,
       "Which features of Pyroscope there are: capabilities.v1.GetFeatureFlagsResponse.", clientcalls_features,

@@ -294,6 +294,22 @@ void flamebearer_write_json(const struct flamebearer *bearer, struct json *json)
     json_object_end(json);
 }
 
+void flamebearer_write_message(const struct flamebearer *bearer, struct rpcwriter *writer)
+{
+    rpcwriter_texts(writer, 1, "names", bearer->names, bearer->n_names);
+    rpcwriter_list_begin(writer, "levels");
+    for (uint32_t level = 0; level < bearer->n_levels; level++) {
+        rpcwriter_begin(writer, 2, NULL);
+        rpcwriter_int64s(writer, 1, "values", bearer->levels[level].values, bearer->levels[level].n_values);
+        rpcwriter_end(writer);
+    }
+    rpcwriter_list_end(writer);
+    rpcwriter_int64(writer, 3, "total", bearer->total);
+    rpcwriter_int64(writer, 4, "maxSelf", bearer->max_self);
+    rpcwriter_int64(writer, 5, "leftTicks", bearer->left_ticks);
+    rpcwriter_int64(writer, 6, "rightTicks", bearer->right_ticks);
+}
+
 /* A node, and its children onto the stack: whichever is pushed last comes first, which is what the format wants. */
 static uint32_t write_tree_node(const struct flame *flame, const struct layout *layout, uint32_t node,
                                 struct slice name, uint32_t *pushed, struct buffer *out)

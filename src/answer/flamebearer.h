@@ -16,7 +16,7 @@
  * Nothing here recurses: a tree may be as deep as stacks are. */
 #pragma once
 
-#include "base/json.h"
+#include "answer/rpcwriter.h"
 #include "flame/flame.h"
 
 #define FLAMEBEARER_DEFAULT_NODES 8192
@@ -50,6 +50,9 @@ MUST_CHECK int flamebearer_from_diff(const struct flame *flame, struct arena *ar
 
 /* Writes the object "flamebearer" of /render: names, levels, numTicks, maxSelf. */
 void flamebearer_write_json(const struct flamebearer *bearer, struct json *json);
+
+/* Writes the fields of querier.v1.FlameGraph, or of FlameGraphDiff. */
+void flamebearer_write_message(const struct flamebearer *bearer, struct rpcwriter *writer);
 
 /* Appends column 0 of a tree as the bytes of Pyroscope's format TREE: nodes before their children, the last child first,
  * each as length of its name, name, self and number of children. The root has no name. Nothing for a tree without

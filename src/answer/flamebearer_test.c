@@ -159,6 +159,41 @@ TEST(flamebearer_of_a_diff_refuses_negative_values)
     flame_free(flame);
 }
 
+TEST(flamebearer_writes_the_message_of_the_protocol)
+{
+    static const char *const stacks[] = { "ab", "a" };
+    static const char wanted[] =
+        "\x0a\x05total\x0a\x01"
+        "a\x0a\x01"
+        "b\x12\x06\x0a\x04\x00\x1e\x00\x00\x12\x06\x0a\x04\x00\x1e\x14\x01\x12\x06\x0a\x04\x14\x0a"
+        "\x0a\x02\x18\x1e\x20\x14";
+    struct flame *flame = flame_of(stacks, (const int64_t[]){ 10, 20 }, 2);
+    struct flamebearer bearer;
+    struct rpcwriter writer;
+    struct buffer out;
+    struct arena arena;
+    struct error err;
+
+    arena_init(&arena, 0);
+    buffer_init(&out, 0);
+    CHECK_OK(flamebearer_from_flame(flame, &arena, &bearer, &err), &err);
+    rpcwriter_init(&writer, RPC_PROTO, &out);
+    flamebearer_write_message(&bearer, &writer);
+    rpcwriter_done(&writer);
+    CHECK_TEXT(buffer_slice(&out), slice_of(wanted, sizeof(wanted) - 1));
+    buffer_clear(&out);
+    rpcwriter_init(&writer, RPC_JSON, &out);
+    flamebearer_write_message(&bearer, &writer);
+    rpcwriter_done(&writer);
+    CHECK_TEXT(buffer_slice(&out),
+               "{\"names\":[\"total\",\"a\",\"b\"],\"levels\":[{\"values\":[\"0\",\"30\",\"0\",\"0\"]},"
+               "{\"values\":[\"0\",\"30\",\"20\",\"1\"]},{\"values\":[\"20\",\"10\",\"10\",\"2\"]}],"
+               "\"total\":\"30\",\"maxSelf\":\"20\"}");
+    buffer_done(&out);
+    arena_done(&arena);
+    flame_free(flame);
+}
+
 TEST(flamebearer_takes_stacks_as_deep_as_they_come)
 {
     char deep[1025];

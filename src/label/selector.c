@@ -114,6 +114,30 @@ bool selector_value(const struct selector *selector, struct slice name, struct s
     return false;
 }
 
+int selector_labels(const struct selector *selector, struct arena *arena, struct series_label **ret_labels,
+                    uint32_t *ret_n, struct error *err)
+{
+    struct series_label *labels = ARENA_ARRAY(arena, struct series_label, selector->matchers.n, err);
+    uint32_t n = 0;
+
+    if (!labels)
+        return -1;
+    for (size_t i = 0; i < selector->matchers.n; i++) {
+        const struct matcher *matcher = &selector->matchers.items[i];
+
+        if (matcher->kind != MATCH_EQUAL)
+            continue;
+        labels[n].name = arena_copy(arena, matcher->name, err);
+        labels[n].value = arena_copy(arena, matcher->value, err);
+        if (!labels[n].name.ptr || !labels[n].value.ptr)
+            return -1;
+        n++;
+    }
+    *ret_labels = labels;
+    *ret_n = n;
+    return 0;
+}
+
 int selector_allows(const struct selector *selector, struct slice name, struct slice value,
                     struct pattern_scratch *scratch, bool *ret_allows, struct error *err)
 {

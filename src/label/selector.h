@@ -59,6 +59,11 @@ bool selector_value(const struct selector *selector, struct slice name, struct s
 MUST_CHECK int selector_allows(const struct selector *selector, struct slice name, struct slice value,
                                struct pattern_scratch *scratch, bool *ret_allows, struct error *err);
 
+/* The labels that are asked to have one value, in the order given, from `arena`. Of a selector that seriesinfo_text wrote
+ * these are the labels of the series. Errors: ERR_MEMORY, ERR_LIMIT. */
+MUST_CHECK int selector_labels(const struct selector *selector, struct arena *arena, struct series_label **ret_labels,
+                               uint32_t *ret_n, struct error *err);
+
 /* What is known of a series before its rows are read. */
 enum selector_verdict {
     SELECTOR_NO,    /* no row of it can match */

@@ -524,3 +524,23 @@ TEST(selector_reports_an_expression_that_takes_too_long)
     CHECK_EQ(verdict, SELECTOR_MAYBE);
     CHECK_ERROR(selector_test(selector, &series, NULL, 0, NULL, 0, scratch, &result, &err), &err, ERR_LIMIT);
 }
+
+TEST(selector_labels_are_those_with_one_value)
+{
+    AUTO(selector_freep) struct selector *selector = NULL;
+    struct series_label *labels = NULL;
+    uint32_t n = 0;
+    struct arena arena;
+    struct error err;
+
+    arena_init(&arena, 0);
+    CHECK_OK(selector_new(SLICE("{service_name=\"a\\\"b\", zone=~\"eu.*\", \"k8s.pod\"=\"x\"}"), &selector, &err),
+             &err);
+    CHECK_OK(selector_labels(selector, &arena, &labels, &n, &err), &err);
+    CHECK_EQ(n, 2);
+    CHECK_TEXT(labels[0].name, "service_name");
+    CHECK_TEXT(labels[0].value, "a\"b");
+    CHECK_TEXT(labels[1].name, "k8s_pod");
+    CHECK_TEXT(labels[1].value, "x");
+    arena_done(&arena);
+}

@@ -5,6 +5,7 @@
 #include "profile/framematch_internal.h"
 #include "profile/labelmatch.h"
 #include "profile/rewrite_internal.h"
+#include "profile/symbolname.h"
 
 enum name_filter { FOCUS, IGNORED, HIDE, SHOW, SHOW_FROM, NAME_FILTERS };
 enum tag_filter { TAG_FOCUS, TAG_IGNORE, TAG_FILTERS };
@@ -22,6 +23,9 @@ struct filter {
     struct labelmatch *tags[TAG_FILTERS];
     struct labelmatch **labels;
     uint32_t n_labels;
+    struct slice *call_site; /* from the arena */
+    uint32_t n_call_site;
+    struct arena arena;
 };
 
 /* --- reading --- */
@@ -40,11 +44,29 @@ static int read_names(struct filter *filter, const struct filter_spec *spec, str
     return 0;
 }
 
+static int copy_call_site(struct filter *filter, const struct filter_spec *spec, struct error *err)
+{
+    filter->call_site = ARENA_ARRAY(&filter->arena, struct slice, spec->n_call_site, err);
+    if (!filter->call_site)
+        return -1;
+    for (; filter->n_call_site < spec->n_call_site; filter->n_call_site++) {
+        struct slice copy = arena_copy(&filter->arena, spec->call_site[filter->n_call_site], err);
+
+        if (!copy.ptr)
+            return -1;
+        filter->call_site[filter->n_call_site] = copy;
+    }
+    return 0;
+}
+
 int filter_new(const struct filter_spec *spec, struct filter **ret_filter, struct error *err)
 {
     AUTO(filter_freep) struct filter *filter = MEMORY_NEW(struct filter, err);
 
-    if (!filter || read_names(filter, spec, err) < 0)
+    if (!filter)
+        return -1;
+    arena_init(&filter->arena, 0);
+    if (read_names(filter, spec, err) < 0 || (spec->n_call_site && copy_call_site(filter, spec, err) < 0))
         return -1;
     filter->labels = memory_alloc_zero(spec->n_labels * sizeof(*filter->labels), err);
     if (!filter->labels)
@@ -67,6 +89,7 @@ void filter_free(struct filter *filter)
     for (uint32_t i = 0; i < filter->n_labels; i++)
         labelmatch_free(filter->labels[i]);
     memory_free(filter->labels);
+    arena_done(&filter->arena);
     memory_free(filter);
 }
 
@@ -87,8 +110,9 @@ struct run {
     struct tables tables; /* edited */
     struct pattern_scratch *scratch;
     struct framematch names[NAME_FILTERS];
-    uint8_t *marks;    /* [frame] */
-    bool *drops_stack; /* [stack] */
+    uint8_t *marks;     /* [frame] */
+    bool *drops_stack;  /* [stack] */
+    bool *is_elsewhere; /* [stack] it does not begin at the call site; NULL = none is asked for */
     bool has_matched[NAME_FILTERS];
     struct labelmatch_run *tags[TAG_FILTERS];
     bool has_matched_tag[TAG_FILTERS];
@@ -213,12 +237,52 @@ static bool is_focused(const struct run *run, const uint32_t *frames, uint32_t d
     return (marks & IS_FOCUSED) && !(marks & IS_IGNORED);
 }
 
+/* Whether the name that a stack has at some place from the root is `wanted`. */
+static bool is_called(const struct tables *t, uint32_t frame, uint32_t line, struct slice wanted, struct buffer *text)
+{
+    struct symbolname name = symbolname_get(t, frame, line, SYMBOL_FUNCTION);
+
+    buffer_clear(text);
+    symbolname_print(t, &name, text);
+    return slice_equal(buffer_slice(text), wanted);
+}
+
+static bool begins_at(const struct filter *filter, const struct tables *t, uint32_t stack, struct buffer *text)
+{
+    uint32_t depth, n = 0;
+    const uint32_t *frames = tables_stack(t, stack, &depth);
+
+    while (depth > 0 && n < filter->n_call_site) {
+        uint32_t frame = frames[--depth];
+
+        for (uint32_t line = symbolname_count(&t->frames[frame]); line > 0 && n < filter->n_call_site; line--)
+            if (!is_called(t, frame, line - 1, filter->call_site[n++], text))
+                return false;
+    }
+    return n == filter->n_call_site;
+}
+
+/* Before frames are edited. */
+static int find_call_site(struct run *run, struct error *err)
+{
+    const struct tables *t = &run->tables;
+    AUTO(buffer_done) struct buffer text;
+
+    buffer_init(&text, 0);
+    run->is_elsewhere = ARENA_ARRAY(&run->rewrite.arena, bool, t->n_stacks, err);
+    if (!run->is_elsewhere)
+        return -1;
+    for (uint32_t stack = 0; stack < t->n_stacks; stack++)
+        run->is_elsewhere[stack] = !begins_at(run->filter, t, stack, &text);
+    return buffer_check(&text, err);
+}
+
 static uint32_t edit_stack(void *context, uint32_t stack, uint32_t *frames, uint32_t depth)
 {
     struct run *run = context;
     uint32_t kept = 0;
 
-    run->drops_stack[stack] = !is_focused(run, frames, depth);
+    run->drops_stack[stack] = !is_focused(run, frames, depth) || (run->is_elsewhere && run->is_elsewhere[stack]);
     for (uint32_t i = 0; i < depth; i++)
         if (!(run->marks[frames[i]] & IS_HIDDEN))
             frames[kept++] = frames[i];
@@ -234,7 +298,7 @@ static bool has_name_filter(const struct filter *filter)
     for (size_t i = 0; i < NAME_FILTERS; i++)
         if (filter->names[i])
             return true;
-    return false;
+    return filter->n_call_site > 0;
 }
 
 static int filter_names(struct run *run, struct error *err)
@@ -244,7 +308,7 @@ static int filter_names(struct run *run, struct error *err)
 
     run->marks = arena_alloc_zero(arena, t->n_frames, err);
     run->drops_stack = arena_alloc_zero(arena, t->n_stacks * sizeof(*run->drops_stack), err);
-    if (!run->marks || !run->drops_stack)
+    if (!run->marks || !run->drops_stack || (run->filter->n_call_site && find_call_site(run, err) < 0))
         return -1;
     for (uint32_t i = 0; i < NAME_FILTERS; i++)
         if (run->filter->names[i] &&

@@ -7,11 +7,13 @@
  *              nothing is left
  *   show       take all but matching functions out, likewise; frames without names always go
  *   show_from  cut off what called the matching function nearest the root; samples without one go
+ *   call_site  keep samples whose stacks begin, at the root, with these functions, one called by the other; names are those
+ *              of symbolname.h, whole
  *   tag_focus, tag_ignore   keep, or leave out, samples by their labels (labelmatch.h, tags)
  *   labels     keep samples that match every one of these (labelmatch.h, selections)
  *
  * A pattern is matched against the name of the function, its file, and the file of the mapping, anywhere in them.
- * focus and ignore look at frames as they were, show at what hide left, show_from at what show left. As in pprof, with
+ * focus, ignore and call_site look at frames as they were, show at what hide left, show_from at what show left. As in pprof, with
  * any pattern for names a sample without frames goes. */
 #pragma once
 
@@ -22,6 +24,8 @@ struct filter;
 /* Empty texts filter nothing. The texts are not kept. */
 struct filter_spec {
     struct slice focus, ignore, hide, show, show_from; /* regular expressions */
+    const struct slice *call_site;
+    uint32_t n_call_site;
     struct slice tag_focus, tag_ignore;
     const struct slice *labels;
     uint32_t n_labels;

@@ -70,6 +70,21 @@ TEST(filter_show_from_cuts_the_callers)
     check_filter(&(struct filter_spec){ .show_from = SLICE("[bd]"), .hide = SLICE("b") }, "d=6");
 }
 
+TEST(filter_call_site_keeps_stacks_that_begin_with_it)
+{
+    const struct slice a_b[] = { SLICE("a"), SLICE("b") }, x_l[] = { SLICE("x"), SLICE("[L]") };
+    const struct slice a_b_c[] = { SLICE("a"), SLICE("b"), SLICE("c") };
+
+    check_filter(&(struct filter_spec){ .call_site = a_b, .n_call_site = 1 }, "abc=1 abd=2 a(bc)d=4");
+    check_filter(&(struct filter_spec){ .call_site = a_b, .n_call_site = 2 }, "abc=1 abd=2 a(bc)d=4");
+    check_filter(&(struct filter_spec){ .call_site = a_b_c, .n_call_site = 3 }, "abc=1 a(bc)d=4");
+    check_filter(&(struct filter_spec){ .call_site = a_b + 1, .n_call_site = 1 }, "b=32");
+    check_filter(&(struct filter_spec){ .call_site = x_l, .n_call_site = 2 }, "xLy=8");
+    /* Names as they were, whatever is hidden. */
+    check_filter(&(struct filter_spec){ .call_site = a_b, .n_call_site = 2, .hide = SLICE("a") },
+                 "bc=1 bd=2 (bc)d=4");
+}
+
 TEST(filter_show_from_starts_at_the_match_nearest_the_root)
 {
     static const char *const stacks[] = { "abcb", "c(xbyb)z" };

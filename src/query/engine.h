@@ -11,7 +11,7 @@
  * E4  Filters are those of profile/filter.h. Those by labels choose samples, as the selector does; they see the labels
  *     of samples, rows and series alike (samplefilter.h), and single rows are read for them. Those by functions take
  *     samples, or calls of their stacks, out of profiles; the profiles stay. focus and ignore cost little in trees,
- *     tables and diffs; with hide, show and show_from these go by way of a profile, and so they do where functions of
+ *     tables and diffs; with hide, show, show_from and call_site these go by way of a profile, and so they do where functions of
  *     one name are in different files and the pattern is about the file. For answers over time, single rows are read.
  *     A wrong pattern is ERR_INVALID, naming it.
  *

@@ -38,14 +38,15 @@ static const struct filter_spec *filter_of(const struct answer *answer)
     return &answer->queries[0]->filter;
 }
 
-static bool changes_stacks(const struct filter_spec *filter)
+/* What call trees cannot be asked. */
+static bool needs_stacks(const struct filter_spec *filter)
 {
-    return filter->hide.len || filter->show.len || filter->show_from.len;
+    return filter->hide.len || filter->show.len || filter->show_from.len || filter->n_call_site;
 }
 
 static bool is_by_functions(const struct filter_spec *filter)
 {
-    return filter->focus.len || filter->ignore.len || changes_stacks(filter);
+    return filter->focus.len || filter->ignore.len || needs_stacks(filter);
 }
 
 static int compile(const char *option, struct slice text, struct pattern **ret_pattern, struct error *err)
@@ -228,7 +229,7 @@ static int go_by_profiles(struct answer *answer, struct error *err)
 
 static int make_answer(struct answer *answer, struct error *err)
 {
-    bool depends = changes_stacks(filter_of(answer));
+    bool depends = needs_stacks(filter_of(answer));
 
     if (!depends && go_by_order(answer, &depends, err) < 0)
         return -1;

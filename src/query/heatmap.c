@@ -33,6 +33,7 @@ struct drawing {
     struct query_facts *facts;
     size_t max_bytes;
     bool is_of_spans;
+    bool is_plain;
     struct spread plain, per_second;
     struct hash128 group; /* of the series that came last, and its column */
     bool has_group;
@@ -155,7 +156,7 @@ static void widen(struct spread *spread, double value)
 static int measure_one(struct drawing *drawing, const struct seriesinfo *series, const struct heat *heat,
                        struct error *err)
 {
-    bool is_per_second = !drawing->facts->is_level && heat->duration_ns > 0;
+    bool is_per_second = !drawing->is_plain && !drawing->facts->is_level && heat->duration_ns > 0;
 
     widen(is_per_second ? &drawing->per_second : &drawing->plain, value_of(heat, is_per_second));
     return 0;
@@ -223,6 +224,15 @@ static void draw_log2(struct heatmap *map, const struct spread *spread, uint32_t
     map->borders[map->n_buckets] = ldexp(1, high);
 }
 
+static void draw_equal(struct heatmap *map, const struct spread *spread, uint32_t n_buckets)
+{
+    double width = (spread->max > spread->min ? spread->max - spread->min : 1) / n_buckets;
+
+    map->n_buckets = n_buckets;
+    for (uint32_t i = 0; i <= n_buckets; i++)
+        map->borders[i] = spread->min + i * width;
+}
+
 static void draw_borders(struct drawing *drawing, const struct heatmap_options *options)
 {
     struct heatmap *map = drawing->map;
@@ -233,6 +243,10 @@ static void draw_borders(struct drawing *drawing, const struct heatmap_options *
     map->is_per_second = drawing->per_second.n > 0;
     if (!spread->n)
         return;
+    if (options->scale == HEATMAP_EQUAL) {
+        draw_equal(map, spread, max_buckets);
+        return;
+    }
     if (options->scale == HEATMAP_AUTO)
         is_log2 = spread->min >= 0 && spread->sum / (double)spread->n < spread->max / 8;
     if (is_log2 && spread->min_positive > 0)
@@ -377,10 +391,15 @@ static int draw(struct engine *engine, struct drawing *drawing, const struct hea
     drawing->map->borders = ARENA_ARRAY(&drawing->map->arena, double, HEATMAP_MAX_BUCKETS + 1, err);
     if (!drawing->map->borders)
         return -1;
-    drawing->visit = measure_one;
-    if (drawing->map->n_points && visit_all(drawing, engine, true, err) < 0)
-        return -1;
-    draw_borders(drawing, options);
+    if (options->borders) {
+        drawing->map->n_buckets = MIN(options->n_buckets, HEATMAP_MAX_BUCKETS);
+        memcpy(drawing->map->borders, options->borders, (drawing->map->n_buckets + 1) * sizeof(double));
+    } else {
+        drawing->visit = measure_one;
+        if (drawing->map->n_points && visit_all(drawing, engine, true, err) < 0)
+            return -1;
+        draw_borders(drawing, options);
+    }
     drawing->visit = count_one;
     if (make_cells(drawing, err) < 0 || (drawing->map->n_buckets && visit_all(drawing, engine, false, err) < 0))
         return -1;
@@ -397,7 +416,8 @@ int heatmap_new(struct engine *engine, const struct query *query, const struct h
                                .map = map,
                                .facts = &facts,
                                .max_bytes = engine_query_bytes(engine),
-                               .is_of_spans = options->kind == HEATMAP_SPANS };
+                               .is_of_spans = options->kind == HEATMAP_SPANS,
+                               .is_plain = options->is_plain };
     int result;
 
     if (!map)

@@ -23,7 +23,8 @@ static inline bool samplefilter_has_tags(const struct filter_spec *spec)
 
 static inline bool samplefilter_has_functions(const struct filter_spec *spec)
 {
-    return spec->focus.len || spec->ignore.len || spec->hide.len || spec->show.len || spec->show_from.len;
+    return spec->focus.len || spec->ignore.len || spec->hide.len || spec->show.len || spec->show_from.len ||
+           spec->n_call_site;
 }
 
 /* Reads the patterns; those of functions only if they are wanted. `late` gives names that the store does not have; NULL = none;
