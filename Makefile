@@ -153,6 +153,7 @@ $(BUILD)/share/.made: $(BUILD)/tools/generate_docs
 	$(call say,DOCS)$< $(BUILD)/share && touch $@
 docs: $(BUILD)/share/.made
 	rm -rf docs/reference && cp -r $(BUILD)/share/reference docs/reference
+	cp $(BUILD)/share/openapi.yaml docs/openapi.yaml
 
 # --- style ---
 C_FILES := $(wildcard src/*/*.[ch] fuzz/*.[ch] bench/*.[ch] tools/*.[ch] tests/*/*.[ch])
@@ -184,7 +185,7 @@ help:
 	  'make fuzzers         build/$$VARIANT/fuzz/FORMAT (libFuzzer with VARIANT=fuzz, else corpus replay)' \
 	  'make faults          what the scripts in tests/fault use, in build/$$VARIANT/fault' \
 	  'make bench           every benchmark, peers beside us; results go to bench/RESULTS.md by hand' \
-	  'make docs            docs/reference from the tables in the program' \
+	  'make docs            docs/reference and docs/openapi.yaml from the tables in the program' \
 	  'make format          clang-format over the tree' \
 	  'make install|uninstall [DESTDIR=] [PREFIX=/usr/local]' \
 	  'VARIANT=release|clang|asan|tsan|fuzz|cov    V=1 shows commands'

@@ -3,21 +3,44 @@
  *
  *     generate_docs OUTDIR
  *
- * makes OUTDIR/man/man1, OUTDIR/completions and OUTDIR/reference. The same tree gives the same bytes. */
+ * makes OUTDIR/man/man1, OUTDIR/completions, OUTDIR/reference and OUTDIR/openapi.yaml. The same tree gives the same bytes. */
+#include "answer/answer.h"
 #include "base/fs.h"
+#include "base/memory.h"
 #include "base/version.h"
+#include "cli/apirow.h"
 #include "cli/commands.h"
 #include "cli/completion.h"
 #include "cli/manual.h"
+#include "cli/openapi.h"
 #include "cli/reference.h"
 #include "intake/intakemetrics.h"
 #include "scrape/scrapemetrics.h"
 #include "server/server.h"
 #include "store/storemetrics.h"
 
+/* Every route that `hearth server` has. */
+static void print_all_routes(void (*print)(const struct route_table *table, struct buffer *out), struct buffer *out)
+{
+    const struct route_mount mounts[] = { { &server_routes, NULL },
+                                          { &answer_routes, NULL },
+                                          { &apirow_routes, NULL } };
+    struct route_table all;
+
+    if (route_join(mounts, ARRAY_LEN(mounts), &all, &out->failure) < 0)
+        return;
+    print(&all, out);
+    memory_free((void *)all.routes);
+}
+
 static void print_routes(const struct command_set *set UNUSED, struct buffer *out)
 {
-    reference_print_routes(&server_routes, out);
+    print_all_routes(reference_print_routes, out);
+}
+
+static void print_openapi(const struct command_set *set UNUSED, struct buffer *out)
+{
+    print_all_routes(openapi_print, out);
 }
 
 static const struct {
@@ -33,6 +56,7 @@ static const struct {
     { "reference/errors.md", reference_print_errors },
     { "reference/metrics.md", reference_print_metrics },
     { "reference/http.md", print_routes },
+    { "openapi.yaml", print_openapi },
 };
 
 static const char *const directories[] = { "man/man1", "completions", "reference" };

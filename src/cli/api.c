@@ -186,20 +186,26 @@ static int take_body(struct run *run, struct error *err)
     return take_pairs(run, request->body, err);
 }
 
+static bool is_given(const struct run *run, const struct apirow_parameter *parameter)
+{
+    if (parameter->target == APIROW_OPTION)
+        return value_of(run, parameter->name) != NULL;
+    for (size_t i = 0; i < APIROW_MAX_ARGUMENTS; i++)
+        if (run->row->arguments[i] == parameter->name)
+            return run->arguments[i] != NULL;
+    return false;
+}
+
+/* What a command misses among its own options it says itself, better. */
 static int check_required(const struct run *run, struct error *err)
 {
     struct apirow_parameter parameter;
 
-    for (size_t i = 0; apirow_parameter(run->row, i, &parameter); i++) {
-        bool is_given = parameter.target != APIROW_ARGUMENT ? value_of(run, parameter.name) != NULL : true;
-
-        for (size_t k = 0; parameter.target == APIROW_ARGUMENT && k < APIROW_MAX_ARGUMENTS; k++)
-            if (run->row->arguments[k] == parameter.name)
-                is_given = run->arguments[k] != NULL;
-        if (parameter.is_required && !is_given)
+    for (size_t i = 0; apirow_parameter(run->row, i, &parameter); i++)
+        if (parameter.is_required && !is_given(run, &parameter) &&
+            (parameter.target == APIROW_ARGUMENT || run->row->is_view))
             return error_set(err, ERR_USAGE, "%s needs the parameter '%s': %s", run->row->path, parameter.name,
                              parameter.help);
-    }
     return 0;
 }
 

@@ -43,7 +43,7 @@ static void read_field(struct json_reader *reader, struct slice key, struct fiel
             continue;
         switch (json_reader_peek(reader)) {
         case JSON_STRING: fields->texts[i] = json_reader_text(reader); return;
-        case JSON_NUMBER: fields->numbers[i] = (uint64_t)MAX(json_reader_double(reader), 0.0); return;
+        case JSON_NUMBER: fields->numbers[i] = json_reader_u64(reader); return;
         case JSON_BOOL: fields->numbers[i] = json_reader_bool(reader); return;
         case JSON_NULL:
         case JSON_ARRAY:

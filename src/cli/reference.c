@@ -3,6 +3,7 @@
 
 #include "base/metrics.h"
 #include "base/units.h"
+#include "cli/api.h"
 #include "cli/help.h"
 
 /* --- Markdown --- */
@@ -304,6 +305,12 @@ void reference_print_errors(const struct command_set *set, struct buffer *out)
 
 /* --- routes.md --- */
 
+/* Routes of our own API are runs of commands, whose options are described elsewhere. */
+static bool is_of_command(const struct route *route)
+{
+    return route->handler == api_serve;
+}
+
 static size_t parameters_n(const struct route *route)
 {
     size_t n = 0;
@@ -335,7 +342,7 @@ static void print_route_anchor(const struct route *route, struct buffer *out)
 
 static void print_route_row(const struct route *route, struct buffer *out)
 {
-    bool has_section = parameters_n(route) > 0;
+    bool has_section = parameters_n(route) > 0 || is_of_command(route);
 
     buffer_append_text(out, has_section ? "| [`" : "| `");
     print_route_name(route, out);
@@ -371,6 +378,25 @@ static void print_route_parameters(const struct route *route, struct buffer *out
     }
 }
 
+static void print_api_parameters(const struct route *route, struct buffer *out)
+{
+    const struct apirow *row = apirow_of(route);
+    struct apirow_parameter parameter;
+
+    buffer_append_text(out, "\n## `");
+    print_route_name(route, out);
+    buffer_append_text(out, "`\n\n");
+    print_text(route->summary, out);
+    buffer_printf(out, " Runs [`hearth %s`](commands.md#hearth-%s), where the parameters are described: ",
+                  row->command->name, row->command->name);
+    for (size_t i = 0; apirow_parameter(row, i, &parameter); i++) {
+        buffer_append_text(out, i ? ", " : "");
+        print_code(parameter.name, out);
+        buffer_append_text(out, parameter.is_required ? " (required)" : "");
+    }
+    buffer_append_text(out, ".\n");
+}
+
 void reference_print_routes(const struct route_table *table, struct buffer *out)
 {
     print_title("HTTP routes", out);
@@ -381,12 +407,18 @@ void reference_print_routes(const struct route_table *table, struct buffer *out)
         "front. A path that is not here is answered with 404, another method with 405; the status of a failure is in "
         "[errors.md](errors.md), and its body says what was given, what is allowed and what to do.\n\n"
         "The scope says what a route is for: `public` ones tell whether the server is well, `write` ones bring data, "
-        "`read` ones ask for data, and `admin` ones change the server.\n\n"
+        "`read` ones ask for data, and `admin` ones change the server or see all tenants.\n\n"
+        "Parameters of routes that run a command are its options, written without dashes in front: `rows=5` is "
+        "`--rows 5`, and a list is given several times. Beside them, `output` says whether the answer is `json` or the "
+        "`text` of the terminal, which has `width`, `color` and `utf8`, and `file` names the file that an answer is to "
+        "be. [The guide](../guide/api.md) shows them.\n\n"
         "| route | scope | what it does |\n|---|---|---|\n");
     for (size_t i = 0; i < table->n; i++)
         print_route_row(&table->routes[i], out);
     for (size_t i = 0; i < table->n; i++)
-        if (parameters_n(&table->routes[i]) > 0)
+        if (is_of_command(&table->routes[i]))
+            print_api_parameters(&table->routes[i], out);
+        else if (parameters_n(&table->routes[i]) > 0)
             print_route_parameters(&table->routes[i], out);
 }
 

@@ -40,7 +40,8 @@ struct route {
     bool is_quick;                                           /* the handler runs on the loop */
     bool is_procedure;                                       /* of an RPC service */
     struct route_parameter parameters[ROUTE_MAX_PARAMETERS]; /* up to the first without a name */
-    void *context; /* exchange->context of its handlers; NULL = the server's. Set by route_join */
+    const char *produces; /* media types of good answers, with commas between; "" = no body, NULL = application/json */
+    void *context;        /* exchange->context of its handlers; NULL = the server's. Set by route_join */
 };
 
 struct route_table {
