@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/map.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
 
 #define FIRST_SLOTS 16u

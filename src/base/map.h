@@ -2,7 +2,7 @@
 /* A map from 64-bit keys to 32-bit values: open addressing, linear probing. Every key is allowed, 0 too. */
 #pragma once
 
-#include "base/error.h"
+#include "base/hash.h"
 
 struct map {
     struct map_slot {
@@ -23,6 +23,12 @@ void map_clear(struct map *map);
 
 /* The value of `key`, or NULL. Valid until the map grows. */
 uint32_t *map_find(const struct map *map, uint64_t key);
+/* For a key that is looked up soon: fetches the memory where it is looked for. */
+static inline void map_prefetch(const struct map *map, uint64_t key)
+{
+    if (map->slots)
+        __builtin_prefetch(&map->slots[(uint32_t)hash_mix64(key) & map->mask]);
+}
 /* Sets `key` to `value`, replacing what was there. Errors: ERR_LIMIT, ERR_MEMORY; then nothing changed. */
 MUST_CHECK int map_set(struct map *map, uint64_t key, uint32_t value, struct error *err);
 /* As map_set, but keeps an existing value and returns it in `ret_value`. */

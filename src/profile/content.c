@@ -39,13 +39,18 @@ struct hash128 content_string(struct slice text, uint64_t seed)
     return hash_bytes(text, seed);
 }
 
-struct hash128 content_function(const struct function *function, const struct hash128 *strings)
+static inline struct hash128 function_hash(const struct function *function, const struct hash128 *strings)
 {
     struct hash128 h = fold(fold(function_start, strings[function->name]), strings[function->file]);
 
     if (function->system_name && function->system_name != function->name)
         h = fold(h, strings[function->system_name]);
     return h;
+}
+
+struct hash128 content_function(const struct function *function, const struct hash128 *strings)
+{
+    return function_hash(function, strings);
 }
 
 struct hash128 content_mapping(const struct mapping *mapping, const struct hash128 *strings, bool keep_addresses)
@@ -59,10 +64,12 @@ struct hash128 content_mapping(const struct mapping *mapping, const struct hash1
     return keep_addresses ? hash_fold(h, mapping->offset, mapping->limit - mapping->start) : h;
 }
 
-struct hash128 content_frame(const struct frame *frame, const struct line *lines, const struct tables *tables,
-                             const struct hash128 *functions, const struct hash128 *mappings, bool keep_addresses)
+/* `start` is frame_start with the frame's mapping in it. */
+static inline struct hash128 frame_hash(struct hash128 start, const struct frame *frame, const struct line *lines,
+                                        const struct tables *tables, const struct hash128 *functions,
+                                        bool keep_addresses)
 {
-    struct hash128 h = fold(frame_start, mappings[frame->mapping]);
+    struct hash128 h = start;
 
     if (frame->n_lines == 0 || keep_addresses) {
         const struct mapping *mapping = &tables->mappings[frame->mapping];
@@ -79,7 +86,13 @@ struct hash128 content_frame(const struct frame *frame, const struct line *lines
     return h;
 }
 
-struct hash128 content_stack(const uint32_t *frames, uint32_t depth, const struct hash128 *frame_hashes)
+struct hash128 content_frame(const struct frame *frame, const struct line *lines, const struct tables *tables,
+                             const struct hash128 *functions, const struct hash128 *mappings, bool keep_addresses)
+{
+    return frame_hash(fold(frame_start, mappings[frame->mapping]), frame, lines, tables, functions, keep_addresses);
+}
+
+static inline struct hash128 stack_hash(const uint32_t *frames, uint32_t depth, const struct hash128 *frame_hashes)
 {
     uint64_t a = 0, b = 0;
 
@@ -91,6 +104,11 @@ struct hash128 content_stack(const uint32_t *frames, uint32_t depth, const struc
         b += frame.b * position_keys[i].b;
     }
     return (struct hash128){ hash_mix64(a + depth), hash_mix64(b ^ depth) | 1 };
+}
+
+struct hash128 content_stack(const uint32_t *frames, uint32_t depth, const struct hash128 *frame_hashes)
+{
+    return stack_hash(frames, depth, frame_hashes);
 }
 
 struct hash128 content_label_set(const struct label *labels, uint32_t n, const struct hash128 *strings)
@@ -113,36 +131,73 @@ struct hash128 content_link(const struct link *link)
     return hash_fold(hash_fold(link_start, words[0], words[1]), words[2], 0);
 }
 
+/* --- whole tables: nearly all that is hashed comes this way, so the pieces are inlined into loops of their own --- */
+
+static int make_content(const struct tables *t, struct arena *arena, struct content *c, struct error *err)
+{
+    c->strings = ARENA_ARRAY(arena, struct hash128, t->n_strings, err);
+    c->functions = c->strings ? ARENA_ARRAY(arena, struct hash128, t->n_functions, err) : NULL;
+    c->mappings = c->functions ? ARENA_ARRAY(arena, struct hash128, t->n_mappings, err) : NULL;
+    c->frames = c->mappings ? ARENA_ARRAY(arena, struct hash128, t->n_frames, err) : NULL;
+    c->stacks = c->frames ? ARENA_ARRAY(arena, struct hash128, t->n_stacks, err) : NULL;
+    c->label_sets = c->stacks ? ARENA_ARRAY(arena, struct hash128, t->n_label_sets, err) : NULL;
+    c->links = c->label_sets ? ARENA_ARRAY(arena, struct hash128, t->n_links, err) : NULL;
+    return c->links ? 0 : -1;
+}
+
+static void hash_strings(const struct tables *t, uint64_t seed, struct hash128 *ret_hashes)
+{
+    for (uint32_t i = 0; i < t->n_strings; i++)
+        ret_hashes[i] = content_string(t->strings[i], seed);
+}
+
+static void hash_functions(const struct tables *t, const struct hash128 *strings, struct hash128 *ret_hashes)
+{
+    for (uint32_t i = 0; i < t->n_functions; i++)
+        ret_hashes[i] = function_hash(&t->functions[i], strings);
+}
+
+static void hash_frames(const struct tables *t, const struct content *c, bool keep_addresses,
+                        struct hash128 *ret_hashes)
+{
+    uint32_t mapping = 0; /* neighbours mostly have the same */
+    struct hash128 start = fold(frame_start, c->mappings[mapping]);
+
+    for (uint32_t i = 0; i < t->n_frames; i++) {
+        const struct frame *frame = &t->frames[i];
+
+        if (frame->mapping != mapping) {
+            mapping = frame->mapping;
+            start = fold(frame_start, c->mappings[mapping]);
+        }
+        ret_hashes[i] = frame_hash(start, frame, t->lines + frame->first_line, t, c->functions, keep_addresses);
+    }
+}
+
+static void hash_stacks(const struct tables *t, const struct hash128 *frames, struct hash128 *ret_hashes)
+{
+    for (uint32_t i = 0; i < t->n_stacks; i++) {
+        uint32_t depth;
+        const uint32_t *stack = tables_stack(t, i, &depth);
+
+        ret_hashes[i] = stack_hash(stack, depth, frames);
+    }
+}
+
 int content_hash(const struct tables *t, uint64_t seed, bool keep_addresses, struct arena *arena,
                  struct content *ret_content, struct error *err)
 {
     struct content c;
     uint32_t n;
 
-    c.strings = ARENA_ARRAY(arena, struct hash128, t->n_strings, err);
-    c.functions = c.strings ? ARENA_ARRAY(arena, struct hash128, t->n_functions, err) : NULL;
-    c.mappings = c.functions ? ARENA_ARRAY(arena, struct hash128, t->n_mappings, err) : NULL;
-    c.frames = c.mappings ? ARENA_ARRAY(arena, struct hash128, t->n_frames, err) : NULL;
-    c.stacks = c.frames ? ARENA_ARRAY(arena, struct hash128, t->n_stacks, err) : NULL;
-    c.label_sets = c.stacks ? ARENA_ARRAY(arena, struct hash128, t->n_label_sets, err) : NULL;
-    c.links = c.label_sets ? ARENA_ARRAY(arena, struct hash128, t->n_links, err) : NULL;
-    if (!c.links)
+    if (make_content(t, arena, &c, err) < 0)
         return -1;
-
-    for (uint32_t i = 0; i < t->n_strings; i++)
-        c.strings[i] = content_string(t->strings[i], seed);
-    for (uint32_t i = 0; i < t->n_functions; i++)
-        c.functions[i] = content_function(&t->functions[i], c.strings);
+    hash_strings(t, seed, c.strings);
+    hash_functions(t, c.strings, c.functions);
     for (uint32_t i = 0; i < t->n_mappings; i++)
         c.mappings[i] = content_mapping(&t->mappings[i], c.strings, keep_addresses);
-    for (uint32_t i = 0; i < t->n_frames; i++)
-        c.frames[i] = content_frame(&t->frames[i], t->lines + t->frames[i].first_line, t, c.functions, c.mappings,
-                                    keep_addresses);
-    for (uint32_t i = 0; i < t->n_stacks; i++) {
-        const uint32_t *frames = tables_stack(t, i, &n);
-
-        c.stacks[i] = content_stack(frames, n, c.frames);
-    }
+    hash_frames(t, &c, keep_addresses, c.frames);
+    hash_stacks(t, c.frames, c.stacks);
     for (uint32_t i = 0; i < t->n_label_sets; i++) {
         const struct label *labels = tables_label_set(t, i, &n);
 

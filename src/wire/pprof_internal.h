@@ -101,12 +101,15 @@ static inline uint32_t pprof_find(const struct pprof_ids *ids, uint64_t id)
     return pprof_find_sparse(ids, id);
 }
 
-/* What the first walk finds. */
-struct pprof_survey {
-    uint64_t types, samples, mappings, locations, functions, strings, comments;
-    uint64_t frames; /* of all samples together */
-    uint64_t labels;
-    uint64_t labelled_samples;
+/* Where the fields of one kind are, in order. */
+struct pprof_notes {
+    const char *what; /* for messages */
+    uint64_t max;
+    struct slice *items; /* their bytes */
+    uint64_t n, capacity;
+};
+
+struct pprof_scalars {
     uint64_t drop_frames, keep_frames, default_type, doc_url; /* strings */
     uint64_t time_nanos, duration_nanos, period;
     bool is_concatenated;
@@ -117,15 +120,15 @@ struct pprof_decoder {
     struct batch *batch;
     struct tables *tables;
     struct profile *profile;
-    struct pprof_survey survey;
-    struct slice *locations; /* noted while walking the tables */
-    struct slice *samples;
-    uint32_t n_mappings;   /* decoded so far */
-    uint64_t *mapping_ids; /* by entry; entry 0 is unused */
+    struct pprof_scalars scalars;
+    struct pprof_notes types, samples, mappings, locations, functions, strings, period_types;
+    struct pprof_notes comments; /* packed */
+    uint64_t *mapping_ids;       /* by entry; entry 0 is unused */
     uint64_t *function_ids;
     uint64_t *location_ids;
-    struct pprof_ids mappings, functions, frames;
+    struct pprof_ids mappings_by_id, functions_by_id, frames_by_id;
+    uint64_t n_labelled_samples; /* counted once the first label is met */
 };
 
-/* Decodes the noted samples into stacks, label sets, links and columns. The tables and d->frames are complete. */
+/* Decodes the noted samples into stacks, label sets, links and columns. The tables and d->frames_by_id are complete. */
 MUST_CHECK int pprof_decode_samples(struct pprof_decoder *d, struct error *err);

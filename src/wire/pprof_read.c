@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reading pprof. Fields come in any order and interleaved, so that nothing can be resolved on the way. Hence:
  *
- *   survey     one walk over the top-level fields counts each kind, takes the scalars, and looks into samples just far
- *              enough to count frames and labels. Limits are checked, and every table gets its exact size at once.
- *   tables     a second walk decodes strings, mappings and functions; locations and samples are noted
+ *   walk       one walk over the top-level fields takes the scalars and notes where the others are; limits are checked
+ *   tables     types, mappings and functions, now that the strings are known; their tables have the exact size at once
  *   frames     the locations, now that mappings and functions are known by id
  *   samples    the samples, now that frames are (pprof_samples.c)
  *
@@ -21,9 +20,9 @@ uint32_t pprof_find_sparse(const struct pprof_ids *ids, uint64_t id)
 
 static void decoder_done(struct pprof_decoder *d)
 {
-    map_done(&d->mappings.sparse);
-    map_done(&d->functions.sparse);
-    map_done(&d->frames.sparse);
+    map_done(&d->mappings_by_id.sparse);
+    map_done(&d->functions_by_id.sparse);
+    map_done(&d->frames_by_id.sparse);
 }
 
 static PPROF_COLD uint32_t string_missing(struct pprof_decoder *d, uint64_t id, const char *what, uint32_t index)
@@ -55,12 +54,14 @@ static inline uint32_t line_number(struct pprof_decoder *d, uint64_t number, con
     return (uint32_t)number;
 }
 
-/* Entries with ids that are not just 1 to n in order. */
-static int index_ids(struct pprof_decoder *d, const char *what, const uint64_t *ids, uint32_t n, uint64_t max,
+/* Finds entries 1 to `n` - 1 by their ids, when these are not just 1 to n - 1 in order. */
+static int index_ids(struct pprof_decoder *d, const char *what, const uint64_t *ids, uint32_t n,
                      struct pprof_ids *index, struct error *err)
 {
-    uint64_t repeated = 0, absent = 0, example = 0;
+    uint64_t repeated = 0, absent = 0, example = 0, max = 0;
 
+    for (uint32_t entry = 1; entry < n; entry++)
+        max = MAX(max, ids[entry]);
     if (max <= (uint64_t)4 * n + 1024) {
         index->dense = arena_alloc_zero(&d->batch->arena, (max + 1) * sizeof(*index->dense), err);
         if (!index->dense)
@@ -89,191 +90,209 @@ static int index_ids(struct pprof_decoder *d, const char *what, const uint64_t *
     return 0;
 }
 
-static int build_index(struct pprof_decoder *d, const char *what, const uint64_t *ids, uint32_t n,
+/* `is_sequence`: each id is its entry. */
+static int build_index(struct pprof_decoder *d, const char *what, const uint64_t *ids, uint32_t n, bool is_sequence,
                        struct pprof_ids *index, struct error *err)
 {
-    uint64_t max = 0;
-    bool is_sequence = true;
-
-    for (uint32_t entry = 1; entry < n; entry++) {
-        max = MAX(max, ids[entry]);
-        is_sequence &= ids[entry] == entry;
-    }
-    if (LIKELY(is_sequence)) {
-        index->n = n;
-        return 0;
-    }
-    return index_ids(d, what, ids, n, max, index, err);
+    if (UNLIKELY(!is_sequence))
+        return index_ids(d, what, ids, n, index, err);
+    index->n = n;
+    return 0;
 }
 
-/* --- survey --- */
+/* --- the walk --- */
 
-struct sample_survey {
-    struct protobuf_reader r;
-    uint64_t n_frames;
-    uint64_t n_labels;
-};
-
-static inline struct sample_survey survey_sample(struct slice sample)
+static void decoder_init(struct pprof_decoder *d)
 {
-    struct protobuf_reader r = protobuf_reader_of(sample);
-    uint64_t n_frames = 0, n_labels = 0;
+    const struct profile_limits *limits = &d->batch->limits;
+    const uint64_t max_entries = UINT32_MAX - 1; /* ids are 32-bit and 0 is taken */
+
+    d->strings = (struct pprof_notes){ .what = "strings", .max = MIN(limits->max_strings, max_entries) };
+    d->samples = (struct pprof_notes){ .what = "samples", .max = MIN(limits->max_samples, max_entries) };
+    d->types = (struct pprof_notes){ .what = "sample types", .max = PROFILE_MAX_TYPES };
+    d->period_types = (struct pprof_notes){ .what = "period types", .max = max_entries };
+    d->mappings = (struct pprof_notes){ .what = "mappings", .max = max_entries };
+    d->locations = (struct pprof_notes){ .what = "locations", .max = max_entries };
+    d->functions = (struct pprof_notes){ .what = "functions", .max = max_entries };
+    d->comments = (struct pprof_notes){ .what = "comments", .max = max_entries };
+    map_init(&d->mappings_by_id.sparse, 0);
+    map_init(&d->functions_by_id.sparse, 0);
+    map_init(&d->frames_by_id.sparse, 0);
+}
+
+/* Where fields with this tag are noted; NULL: it is a scalar or unknown. */
+static inline struct pprof_notes *notes_of(struct pprof_decoder *d, uint32_t tag)
+{
+    switch (tag) {
+    case PPROF_BYTES(PPROF_PROFILE_SAMPLE_TYPE): return &d->types;
+    case PPROF_BYTES(PPROF_PROFILE_SAMPLE): return &d->samples;
+    case PPROF_BYTES(PPROF_PROFILE_MAPPING): return &d->mappings;
+    case PPROF_BYTES(PPROF_PROFILE_LOCATION): return &d->locations;
+    case PPROF_BYTES(PPROF_PROFILE_FUNCTION): return &d->functions;
+    case PPROF_BYTES(PPROF_PROFILE_STRING_TABLE): return &d->strings;
+    case PPROF_BYTES(PPROF_PROFILE_PERIOD_TYPE): return &d->period_types;
+    case PPROF_BYTES(PPROF_PROFILE_COMMENT): return &d->comments;
+    default: return NULL;
+    }
+}
+
+/* One more than is allowed: says how many there are. */
+static PPROF_COLD int too_many(struct pprof_decoder *d, const struct pprof_notes *notes, struct error *err)
+{
+    struct protobuf_reader r = protobuf_reader_of(d->bytes);
+    unsigned long long n = 0;
     uint32_t tag;
 
     while (protobuf_next(&r, &tag)) {
-        switch (tag) {
-        case PPROF_BYTES(PPROF_SAMPLE_LOCATION_ID): n_frames += protobuf_count_varints(protobuf_bytes(&r)); break;
-        case PPROF_VARINT(PPROF_SAMPLE_LOCATION_ID):
-            (void)protobuf_varint(&r);
-            n_frames++;
-            break;
-        case PPROF_BYTES(PPROF_SAMPLE_VALUE): (void)protobuf_bytes(&r); break;
-        case PPROF_VARINT(PPROF_SAMPLE_VALUE): (void)protobuf_varint(&r); break;
-        case PPROF_BYTES(PPROF_SAMPLE_LABEL):
-            (void)protobuf_bytes(&r);
-            n_labels++;
-            break;
-        default: protobuf_skip_unknown(&r, tag, PPROF_SAMPLE_LABEL);
-        }
+        n += notes_of(d, tag) == notes;
+        protobuf_skip(&r, tag);
     }
-    return (struct sample_survey){ r, n_frames, n_labels };
+    return error_set(err, ERR_LIMIT, "pprof: %llu %s, the limit is %llu", n, notes->what,
+                     (unsigned long long)notes->max);
 }
 
-/* The fields of the first walk that are few. */
-static struct protobuf_reader survey_field(struct protobuf_reader r, uint32_t tag, struct pprof_survey *survey)
+/* Room for one more note at least. First as many as there usually are in so many bytes; never more than the bytes that
+ * are left can hold. */
+static PPROF_COLD int grow_notes(struct pprof_decoder *d, struct pprof_notes *notes, size_t left_bytes,
+                                 struct error *err)
+{
+    uint64_t usual = d->bytes.len / 64 + 8;
+    uint64_t capacity = notes->n + MIN(notes->n ? notes->n : usual, left_bytes / 2 + 1);
+    struct slice *items;
+
+    if (notes->n == notes->max)
+        return too_many(d, notes, err);
+    capacity = MIN(capacity, notes->max);
+    items =
+        arena_resize(&d->batch->arena, notes->items, notes->capacity * sizeof(*items), capacity * sizeof(*items), err);
+    if (!items)
+        return -1;
+    notes->items = items;
+    notes->capacity = capacity;
+    return 0;
+}
+
+/* Notes a run of fields with this tag, the first of which was read already. */
+static inline int note_run(struct pprof_decoder *d, struct protobuf_reader *outer, uint32_t tag,
+                           struct pprof_notes *notes, struct error *err)
+{
+    struct protobuf_reader r = *outer; /* a copy of which nobody else has the address can live in registers */
+    bool is_same;
+
+    do {
+        struct slice *next, *end;
+
+        if (UNLIKELY(notes->n == notes->capacity) && grow_notes(d, notes, (size_t)(r.end - r.at), err) < 0)
+            return -1;
+        next = notes->items + notes->n;
+        end = notes->items + notes->capacity;
+        do {
+            *next++ = protobuf_bytes(&r);
+            is_same = protobuf_again(&r, tag);
+        } while (is_same && next < end);
+        notes->n = (uint64_t)(next - notes->items);
+    } while (UNLIKELY(is_same));
+    *outer = r;
+    return 0;
+}
+
+/* A comment on its own is one of packed integers, alone. */
+static int note_comment(struct pprof_decoder *d, struct protobuf_reader *r, struct error *err)
+{
+    const uint8_t *start = r->at;
+
+    if (d->comments.n == d->comments.capacity && grow_notes(d, &d->comments, (size_t)(r->end - r->at), err) < 0)
+        return -1;
+    (void)protobuf_varint(r);
+    d->comments.items[d->comments.n++] = slice_of(start, (size_t)(r->at - start));
+    return 0;
+}
+
+static struct protobuf_reader read_scalar(struct protobuf_reader r, uint32_t tag, struct pprof_scalars *scalars)
 {
     switch (tag) {
-    case PPROF_BYTES(PPROF_PROFILE_SAMPLE_TYPE):
-        (void)protobuf_bytes(&r);
-        survey->types++;
-        break;
-    case PPROF_BYTES(PPROF_PROFILE_MAPPING):
-        (void)protobuf_bytes(&r);
-        survey->mappings++;
-        break;
-    case PPROF_VARINT(PPROF_PROFILE_DROP_FRAMES): survey->drop_frames = protobuf_varint(&r); break;
-    case PPROF_VARINT(PPROF_PROFILE_KEEP_FRAMES): survey->keep_frames = protobuf_varint(&r); break;
+    case PPROF_VARINT(PPROF_PROFILE_DROP_FRAMES): scalars->drop_frames = protobuf_varint(&r); break;
+    case PPROF_VARINT(PPROF_PROFILE_KEEP_FRAMES): scalars->keep_frames = protobuf_varint(&r); break;
     case PPROF_VARINT(PPROF_PROFILE_TIME_NANOS):
-        survey->is_concatenated |= survey->time_nanos != 0;
-        survey->time_nanos = protobuf_varint(&r);
+        scalars->is_concatenated |= scalars->time_nanos != 0;
+        scalars->time_nanos = protobuf_varint(&r);
         break;
-    case PPROF_VARINT(PPROF_PROFILE_DURATION_NANOS): survey->duration_nanos = protobuf_varint(&r); break;
-    case PPROF_BYTES(PPROF_PROFILE_PERIOD_TYPE): (void)protobuf_bytes(&r); break;
-    case PPROF_VARINT(PPROF_PROFILE_PERIOD): survey->period = protobuf_varint(&r); break;
-    case PPROF_VARINT(PPROF_PROFILE_COMMENT):
-        (void)protobuf_varint(&r);
-        survey->comments++;
-        break;
-    case PPROF_BYTES(PPROF_PROFILE_COMMENT): survey->comments += protobuf_count_varints(protobuf_bytes(&r)); break;
-    case PPROF_VARINT(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE): survey->default_type = protobuf_varint(&r); break;
-    case PPROF_VARINT(PPROF_PROFILE_DOC_URL): survey->doc_url = protobuf_varint(&r); break;
+    case PPROF_VARINT(PPROF_PROFILE_DURATION_NANOS): scalars->duration_nanos = protobuf_varint(&r); break;
+    case PPROF_VARINT(PPROF_PROFILE_PERIOD): scalars->period = protobuf_varint(&r); break;
+    case PPROF_VARINT(PPROF_PROFILE_DEFAULT_SAMPLE_TYPE): scalars->default_type = protobuf_varint(&r); break;
+    case PPROF_VARINT(PPROF_PROFILE_DOC_URL): scalars->doc_url = protobuf_varint(&r); break;
     default: protobuf_skip_unknown(&r, tag, PPROF_PROFILE_DOC_URL);
     }
     return r;
 }
 
-static int check_count(const char *what, uint64_t n, uint64_t limit, struct error *err)
-{
-    if (n <= limit)
-        return 0;
-    return error_set(err, ERR_LIMIT, "pprof: %llu %s, the limit is %llu", (unsigned long long)n, what,
-                     (unsigned long long)limit);
-}
-
-static int check_survey(const struct pprof_decoder *d, struct error *err)
-{
-    const struct pprof_survey *survey = &d->survey;
-    const struct profile_limits *limits = &d->batch->limits;
-    const uint64_t max_entries = UINT32_MAX - 1; /* ids are 32-bit and 0 is taken */
-
-    if (survey->is_concatenated)
-        return error_set(err, ERR_CORRUPT,
-                         "pprof: time_nanos occurs twice: these are several profiles glued together; give them apart");
-    if (survey->types == 0 && survey->samples != 0)
-        return error_set(err, ERR_CORRUPT, "pprof: %llu samples but no sample_type that says what their values are",
-                         (unsigned long long)survey->samples);
-    if (check_count("strings", survey->strings, MIN(limits->max_strings, max_entries), err) < 0 ||
-        check_count("samples", survey->samples, MIN(limits->max_samples, max_entries), err) < 0 ||
-        check_count("sample types", survey->types, PROFILE_MAX_TYPES, err) < 0 ||
-        check_count("mappings", survey->mappings, max_entries, err) < 0 ||
-        check_count("locations", survey->locations, max_entries, err) < 0 ||
-        check_count("functions", survey->functions, max_entries, err) < 0 ||
-        check_count("comments", survey->comments, max_entries, err) < 0 ||
-        check_count("frames in all samples", survey->frames, max_entries, err) < 0 ||
-        check_count("labels", survey->labels, max_entries, err) < 0)
-        return -1;
-    return 0;
-}
-
-/* Passes over a run of fields with this tag, the first of which was read already; how many there are. */
-static inline uint64_t survey_run(struct protobuf_reader *r, uint32_t tag)
-{
-    uint64_t n = 0;
-
-    do {
-        (void)protobuf_bytes(r);
-        n++;
-    } while (protobuf_again(r, tag));
-    return n;
-}
-
-static PPROF_STEP int survey_all(struct pprof_decoder *d, struct error *err)
+static PPROF_STEP int walk(struct pprof_decoder *d, struct error *err)
 {
     struct protobuf_reader r = protobuf_reader_of(d->bytes);
-    struct pprof_survey *survey = &d->survey;
-    uint64_t n_strings = 0, n_functions = 0, n_locations = 0;
     uint32_t tag;
 
     while (protobuf_next(&r, &tag)) {
-        switch (tag) { /* the four kinds that make up nearly all fields are here, the rest out of the way */
-        case PPROF_BYTES(PPROF_PROFILE_STRING_TABLE): n_strings += survey_run(&r, tag); break;
-        case PPROF_BYTES(PPROF_PROFILE_FUNCTION): n_functions += survey_run(&r, tag); break;
-        case PPROF_BYTES(PPROF_PROFILE_LOCATION): n_locations += survey_run(&r, tag); break;
-        case PPROF_BYTES(PPROF_PROFILE_SAMPLE): {
-            struct sample_survey sample = survey_sample(protobuf_bytes(&r));
+        struct pprof_notes *notes = notes_of(d, tag);
 
-            survey->samples++;
-            survey->frames += sample.n_frames;
-            survey->labels += sample.n_labels;
-            survey->labelled_samples += sample.n_labels != 0;
-            protobuf_leave(&r, &sample.r);
-            break;
-        }
-        default: r = survey_field(r, tag, survey);
+        if (LIKELY(notes)) {
+            if (note_run(d, &r, tag, notes, err) < 0)
+                return -1;
+        } else if (tag == PPROF_VARINT(PPROF_PROFILE_COMMENT)) {
+            if (note_comment(d, &r, err) < 0)
+                return -1;
+        } else {
+            r = read_scalar(r, tag, &d->scalars);
         }
     }
-    survey->strings = n_strings;
-    survey->functions = n_functions;
-    survey->locations = n_locations;
     if (r.bad)
         return pprof_explain(d->bytes, &r, err);
-    return check_survey(d, err);
+    if (d->scalars.is_concatenated)
+        return error_set(err, ERR_CORRUPT,
+                         "pprof: time_nanos occurs twice: these are several profiles glued together; give them apart");
+    if (d->types.n == 0 && d->samples.n != 0)
+        return error_set(err, ERR_CORRUPT, "pprof: %llu samples but no sample_type that says what their values are",
+                         (unsigned long long)d->samples.n);
+    return 0;
 }
 
 /* --- tables --- */
 
+/* The strings are where they were noted. Index 0 means "none", so string 0 must be empty. Where it is not, the writer
+ * counted otherwise and every name is wrong. */
+static int take_strings(struct pprof_decoder *d, struct error *err)
+{
+    struct tables *t = d->tables;
+
+    if (d->strings.n == 0)
+        return 0; /* the one of the empty tables */
+    if (d->strings.items[0].len != 0) {
+        struct slice head = slice_sub(d->strings.items[0], 0, 40);
+
+        return error_set(err, ERR_CORRUPT, "pprof: string 0 must be empty, but is '%.*s'", SLICE_ARG(head));
+    }
+    d->strings.items[0] = SLICE("");
+    t->strings = d->strings.items;
+    t->n_strings = (uint32_t)d->strings.n;
+    return 0;
+}
+
 static int make_tables(struct pprof_decoder *d, struct error *err)
 {
     struct arena *arena = &d->batch->arena;
-    const struct pprof_survey *survey = &d->survey;
     struct tables *t = d->tables;
 
-    if (tables_init_empty(t, arena, err) < 0)
+    if (tables_init_empty(t, arena, err) < 0 || take_strings(d, err) < 0)
         return -1;
-    t->n_strings = (uint32_t)MAX(survey->strings, 1);
-    t->n_mappings = (uint32_t)survey->mappings + 1;
-    t->n_functions = (uint32_t)survey->functions + 1;
-    t->n_frames = (uint32_t)survey->locations + 1;
-    t->strings = ARENA_ARRAY(arena, struct slice, t->n_strings, err);
-    t->mappings = t->strings ? ARENA_ARRAY(arena, struct mapping, t->n_mappings, err) : NULL;
+    t->n_mappings = (uint32_t)d->mappings.n + 1;
+    t->n_functions = (uint32_t)d->functions.n + 1;
+    t->n_frames = (uint32_t)d->locations.n + 1;
+    t->mappings = ARENA_ARRAY(arena, struct mapping, t->n_mappings, err);
     t->functions = t->mappings ? ARENA_ARRAY(arena, struct function, t->n_functions, err) : NULL;
     t->frames = t->functions ? ARENA_ARRAY(arena, struct frame, t->n_frames, err) : NULL;
     d->mapping_ids = t->frames ? ARENA_ARRAY(arena, uint64_t, t->n_mappings, err) : NULL;
     d->function_ids = d->mapping_ids ? ARENA_ARRAY(arena, uint64_t, t->n_functions, err) : NULL;
     d->location_ids = d->function_ids ? ARENA_ARRAY(arena, uint64_t, t->n_frames, err) : NULL;
-    d->locations = d->location_ids ? ARENA_ARRAY(arena, struct slice, survey->locations, err) : NULL;
-    d->samples = d->locations ? ARENA_ARRAY(arena, struct slice, survey->samples, err) : NULL;
-    if (!d->samples)
+    if (!d->location_ids)
         return -1;
     t->mappings[0] = (struct mapping){ 0 };
     t->functions[0] = (struct function){ 0 };
@@ -285,21 +304,28 @@ static int make_profile(struct pprof_decoder *d, struct error *err)
 {
     struct arena *arena = &d->batch->arena;
     struct profile *p = ARENA_NEW(arena, struct profile, err);
+    uint64_t n_comments = 0;
 
     if (!p)
         return -1;
     d->profile = p;
     d->batch->profiles = p;
     p->tables = d->tables;
-    p->types = ARENA_ARRAY(arena, struct value_type, d->survey.types, err);
-    p->comments = p->types ? ARENA_ARRAY(arena, uint32_t, d->survey.comments, err) : NULL;
+    for (uint64_t i = 0; i < d->comments.n; i++)
+        n_comments += protobuf_count_varints(d->comments.items[i]);
+    if (n_comments > d->comments.max)
+        return error_set(err, ERR_LIMIT, "pprof: %llu comments, the limit is %llu", (unsigned long long)n_comments,
+                         (unsigned long long)d->comments.max);
+    p->types = ARENA_ARRAY(arena, struct value_type, d->types.n, err);
+    p->comments = p->types ? ARENA_ARRAY(arena, uint32_t, n_comments, err) : NULL;
     return p->comments ? 0 : -1;
 }
 
-static void decode_value_type(struct pprof_decoder *d, struct protobuf_reader *outer, const char *what, uint32_t index,
-                              struct value_type *type)
+/* These, and the steps below, note in `failed` what is wrong with the bytes. */
+static void decode_value_type(struct pprof_decoder *d, struct slice bytes, const char *what, uint32_t index,
+                              struct protobuf_reader *failed, struct value_type *type)
 {
-    struct protobuf_reader r = protobuf_message(outer);
+    struct protobuf_reader r = protobuf_reader_of(bytes);
     uint32_t tag;
 
     while (protobuf_next(&r, &tag)) {
@@ -309,14 +335,13 @@ static void decode_value_type(struct pprof_decoder *d, struct protobuf_reader *o
         default: protobuf_skip_unknown(&r, tag, PPROF_VALUE_TYPE_UNIT);
         }
     }
-    protobuf_leave(outer, &r);
+    protobuf_leave(failed, &r);
 }
 
-static void decode_mapping(struct pprof_decoder *d, struct protobuf_reader *outer)
+static void decode_mapping(struct pprof_decoder *d, struct protobuf_reader *failed, uint32_t entry)
 {
-    struct protobuf_reader r = protobuf_message(outer);
+    struct protobuf_reader r = protobuf_reader_of(d->mappings.items[entry - 1]);
     struct mapping mapping = { 0 };
-    uint32_t entry = ++d->n_mappings;
     uint64_t id = 0;
     uint32_t tag;
 
@@ -346,12 +371,12 @@ static void decode_mapping(struct pprof_decoder *d, struct protobuf_reader *oute
     }
     d->tables->mappings[entry] = mapping;
     d->mapping_ids[entry] = id;
-    protobuf_leave(outer, &r);
+    protobuf_leave(failed, &r);
 }
 
-static PPROF_COLD struct protobuf_reader decode_function(struct pprof_decoder *d, struct slice bytes, uint32_t entry)
+static PPROF_COLD void decode_function(struct pprof_decoder *d, struct protobuf_reader *failed, uint32_t entry)
 {
-    struct protobuf_reader r = protobuf_reader_of(bytes);
+    struct protobuf_reader r = protobuf_reader_of(d->functions.items[entry - 1]);
     struct function function = { 0 };
     uint64_t id = 0;
     uint32_t tag;
@@ -376,12 +401,13 @@ static PPROF_COLD struct protobuf_reader decode_function(struct pprof_decoder *d
     }
     d->tables->functions[entry] = function;
     d->function_ids[entry] = id;
-    return r;
+    protobuf_leave(failed, &r);
 }
 
 /* A function of the usual form, else false and nothing done (protobuf.h, "reading at full speed"). */
-static inline bool decode_function_fast(struct pprof_decoder *d, struct slice bytes, uint32_t entry)
+static inline bool decode_function_fast(struct pprof_decoder *d, uint32_t entry)
 {
+    struct slice bytes = d->functions.items[entry - 1];
     const uint8_t *at = (const uint8_t *)bytes.ptr, *end = at + bytes.len;
     uint64_t id = 0, name = 0, system_name = 0, file = 0, start_line = 0;
 
@@ -417,9 +443,9 @@ static void decode_comment(struct pprof_decoder *d, uint64_t string)
     p->n_comments++;
 }
 
-static void decode_comments(struct pprof_decoder *d, struct protobuf_reader *outer)
+static void decode_comments(struct pprof_decoder *d, struct slice packed, struct protobuf_reader *failed)
 {
-    struct protobuf_reader r = protobuf_message(outer);
+    struct protobuf_reader r = protobuf_reader_of(packed);
 
     while (protobuf_more(&r)) {
         uint64_t string = protobuf_varint(&r);
@@ -427,50 +453,31 @@ static void decode_comments(struct pprof_decoder *d, struct protobuf_reader *out
         if (!r.bad)
             decode_comment(d, string);
     }
-    protobuf_leave(outer, &r);
+    protobuf_leave(failed, &r);
 }
 
-/* The fields of the second walk that are few. */
-static struct protobuf_reader decode_field(struct pprof_decoder *d, struct protobuf_reader r, uint32_t tag)
+/* What there is little of. */
+static int decode_few(struct pprof_decoder *d, struct error *err)
 {
+    struct protobuf_reader failed = { 0 };
     struct profile *p = d->profile;
+    bool is_sequence = true;
 
-    switch (tag) {
-    case PPROF_BYTES(PPROF_PROFILE_SAMPLE_TYPE):
+    for (; p->n_types < d->types.n; p->n_types++) {
         p->types[p->n_types] = (struct value_type){ 0 };
-        decode_value_type(d, &r, "sample_type", p->n_types, &p->types[p->n_types]);
-        p->n_types++;
-        break;
-    case PPROF_BYTES(PPROF_PROFILE_MAPPING): decode_mapping(d, &r); break;
-    case PPROF_BYTES(PPROF_PROFILE_PERIOD_TYPE): decode_value_type(d, &r, "period_type", 0, &p->period_type); break;
-    case PPROF_VARINT(PPROF_PROFILE_COMMENT): decode_comment(d, protobuf_varint(&r)); break;
-    case PPROF_BYTES(PPROF_PROFILE_COMMENT): decode_comments(d, &r); break;
-    default: protobuf_skip(&r, tag);
+        decode_value_type(d, d->types.items[p->n_types], "sample_type", p->n_types, &failed, &p->types[p->n_types]);
     }
-    return r;
-}
-
-/* Index 0 means "none", so string 0 must be empty. Where it is not, the writer counted otherwise and every name is wrong. */
-static int check_string_zero(struct pprof_decoder *d, struct error *err)
-{
-    struct slice *zero = &d->tables->strings[0];
-
-    if (d->survey.strings != 0 && zero->len != 0) {
-        struct slice head = slice_sub(*zero, 0, 40);
-
-        return error_set(err, ERR_CORRUPT, "pprof: string 0 must be empty, but is '%.*s'", SLICE_ARG(head));
+    for (uint64_t i = 0; i < d->period_types.n; i++)
+        decode_value_type(d, d->period_types.items[i], "period_type", 0, &failed, &p->period_type);
+    for (uint64_t i = 0; i < d->comments.n; i++)
+        decode_comments(d, d->comments.items[i], &failed);
+    for (uint32_t entry = 1; entry < d->tables->n_mappings; entry++) {
+        decode_mapping(d, &failed, entry);
+        is_sequence &= d->mapping_ids[entry] == entry;
     }
-    *zero = SLICE("");
-    return 0;
-}
-
-/* Notes a run of fields with this tag, the first of which was read already; the place behind the last. */
-static inline struct slice *note_run(struct protobuf_reader *r, uint32_t tag, struct slice *note)
-{
-    do {
-        *note++ = protobuf_bytes(r);
-    } while (protobuf_again(r, tag));
-    return note;
+    if (failed.bad)
+        return pprof_explain(d->bytes, &failed, err);
+    return build_index(d, "mapping", d->mapping_ids, d->tables->n_mappings, is_sequence, &d->mappings_by_id, err);
 }
 
 static uint64_t location_id(struct slice location)
@@ -497,46 +504,27 @@ static PPROF_COLD void name_functions(struct pprof_decoder *d)
         if (d->function_ids[i] != 0)
             return;
     for (uint32_t i = 1; i < n; i++)
-        d->function_ids[i] = location_id(d->locations[i - 1]);
+        d->function_ids[i] = location_id(d->locations.items[i - 1]);
     report_add(&d->batch->report, "functions have no ids; those of their locations taken", n - 1, "%u functions",
                n - 1);
 }
 
-static PPROF_STEP int decode_tables(struct pprof_decoder *d, struct error *err)
+static PPROF_STEP int decode_functions(struct pprof_decoder *d, struct error *err)
 {
-    struct protobuf_reader r = protobuf_reader_of(d->bytes);
-    struct slice *string = d->tables->strings, *location = d->locations, *sample = d->samples;
-    uint32_t n_functions = 0;
-    uint32_t tag;
+    struct protobuf_reader failed = { 0 };
+    uint32_t n = d->tables->n_functions;
+    bool is_sequence = true;
 
-    while (protobuf_next(&r, &tag)) {
-        switch (tag) {
-        case PPROF_BYTES(PPROF_PROFILE_STRING_TABLE): string = note_run(&r, tag, string); break;
-        case PPROF_BYTES(PPROF_PROFILE_FUNCTION): {
-            struct slice function = protobuf_bytes(&r);
-
-            if (UNLIKELY(!decode_function_fast(d, function, ++n_functions))) {
-                struct protobuf_reader slow = decode_function(d, function, n_functions);
-
-                protobuf_leave(&r, &slow);
-            }
-            break;
-        }
-        case PPROF_BYTES(PPROF_PROFILE_LOCATION): location = note_run(&r, tag, location); break;
-        case PPROF_BYTES(PPROF_PROFILE_SAMPLE): sample = note_run(&r, tag, sample); break;
-        default: r = decode_field(d, r, tag);
-        }
+    for (uint32_t entry = 1; entry < n; entry++) {
+        if (UNLIKELY(!decode_function_fast(d, entry)))
+            decode_function(d, &failed, entry);
+        is_sequence &= d->function_ids[entry] == entry;
     }
-    if (r.bad)
-        return pprof_explain(d->bytes, &r, err);
-    if (check_string_zero(d, err) < 0)
-        return -1;
-    if (d->tables->n_functions > 1 && d->function_ids[1] == 0 && d->tables->n_functions == d->tables->n_frames)
+    if (failed.bad)
+        return pprof_explain(d->bytes, &failed, err);
+    if (n > 1 && d->function_ids[1] == 0 && n == d->tables->n_frames)
         name_functions(d);
-    if (build_index(d, "mapping", d->mapping_ids, d->tables->n_mappings, &d->mappings, err) < 0 ||
-        build_index(d, "function", d->function_ids, d->tables->n_functions, &d->functions, err) < 0)
-        return -1;
-    return 0;
+    return build_index(d, "function", d->function_ids, n, is_sequence, &d->functions_by_id, err);
 }
 
 /* --- frames --- */
@@ -568,7 +556,7 @@ static bool decode_line(struct pprof_decoder *d, struct protobuf_reader *outer, 
         }
     }
     protobuf_leave(outer, &r);
-    line.function = pprof_find(&d->functions, function);
+    line.function = pprof_find(&d->functions_by_id, function);
     if (line.function == 0) {
         reference_missing(d, "line refers to a missing function; line dropped", "function", function, entry);
         return false;
@@ -608,7 +596,7 @@ static PPROF_COLD void lines_cut(struct pprof_decoder *d, uint32_t entry, uint32
 static PPROF_COLD int decode_location(struct pprof_decoder *d, struct protobuf_reader *failed, uint32_t entry,
                                       struct lines *lines, uint32_t max_lines, struct error *err)
 {
-    struct protobuf_reader r = protobuf_reader_of(d->locations[entry - 1]);
+    struct protobuf_reader r = protobuf_reader_of(d->locations.items[entry - 1]);
     struct frame frame = { .first_line = (uint32_t)lines->n };
     uint32_t tag, n_lines = 0;
     uint64_t id = 0;
@@ -619,7 +607,7 @@ static PPROF_COLD int decode_location(struct pprof_decoder *d, struct protobuf_r
         case PPROF_VARINT(PPROF_LOCATION_MAPPING_ID): {
             uint64_t mapping = protobuf_varint(&r);
 
-            frame.mapping = pprof_find(&d->mappings, mapping);
+            frame.mapping = pprof_find(&d->mappings_by_id, mapping);
             if (UNLIKELY(frame.mapping == 0 && mapping != 0))
                 reference_missing(d, "location refers to a missing mapping; left without", "mapping", mapping, entry);
             break;
@@ -665,7 +653,7 @@ static inline bool decode_line_fast(const struct pprof_decoder *d, const uint8_t
     if (UNLIKELY(*at == PPROF_VARINT(PPROF_LINE_COLUMN)))
         at = protobuf_varint_unchecked(at + 1, end, &column);
     *ret_line = (struct line){
-        .function = pprof_find(&d->functions, function),
+        .function = pprof_find(&d->functions_by_id, function),
         .line = (uint32_t)line,
         .column = (uint32_t)column,
     };
@@ -676,7 +664,7 @@ static inline bool decode_line_fast(const struct pprof_decoder *d, const uint8_t
 static inline bool decode_location_fast(struct pprof_decoder *d, uint32_t entry, struct lines *lines,
                                         uint32_t max_lines)
 {
-    struct slice bytes = d->locations[entry - 1];
+    struct slice bytes = d->locations.items[entry - 1];
     const uint8_t *at = (const uint8_t *)bytes.ptr, *end = at + bytes.len;
     struct line *line = lines->items + lines->n;
     uint64_t id = 0, mapping = 0, address = 0;
@@ -699,7 +687,7 @@ static inline bool decode_location_fast(struct pprof_decoder *d, uint32_t entry,
         at += len;
         n_lines++;
     }
-    mapping_entry = pprof_find(&d->mappings, mapping);
+    mapping_entry = pprof_find(&d->mappings_by_id, mapping);
     if (UNLIKELY(at != end || (mapping_entry == 0 && mapping != 0)))
         return false;
     d->tables->frames[entry] = (struct frame){
@@ -719,20 +707,25 @@ static PPROF_STEP int decode_frames(struct pprof_decoder *d, struct error *err)
     struct protobuf_reader failed = { 0 };
     struct lines lines = { .capacity = t->n_frames + t->n_frames / 4 + USUAL_LINES };
     uint32_t max_lines = MIN(d->batch->limits.max_depth, UINT16_MAX);
+    bool is_sequence = true;
 
     lines.items = ARENA_ARRAY(&d->batch->arena, struct line, lines.capacity, err);
     if (!lines.items)
         return -1;
-    for (uint32_t entry = 1; entry < t->n_frames && !failed.bad; entry++)
+    for (uint32_t entry = 1; entry < t->n_frames; entry++) {
         if (UNLIKELY(!decode_location_fast(d, entry, &lines, MIN(max_lines, USUAL_LINES))) &&
             decode_location(d, &failed, entry, &lines, max_lines, err) < 0)
             return -1;
+        is_sequence &= d->location_ids[entry] == entry;
+    }
     if (failed.bad)
         return pprof_explain(d->bytes, &failed, err);
     t->lines = arena_resize(&d->batch->arena, lines.items, lines.capacity * sizeof(*lines.items),
                             lines.n * sizeof(*lines.items), err);
     t->n_lines = (uint32_t)lines.n;
-    return t->lines ? build_index(d, "location", d->location_ids, t->n_frames, &d->frames, err) : -1;
+    if (!t->lines)
+        return -1;
+    return build_index(d, "location", d->location_ids, t->n_frames, is_sequence, &d->frames_by_id, err);
 }
 
 /* --- the profile --- */
@@ -740,7 +733,7 @@ static PPROF_STEP int decode_frames(struct pprof_decoder *d, struct error *err)
 static void decode_default_type(struct pprof_decoder *d)
 {
     struct profile *p = d->profile;
-    struct slice name = tables_string(d->tables, string_id(d, d->survey.default_type, "default_sample_type", 0));
+    struct slice name = tables_string(d->tables, string_id(d, d->scalars.default_type, "default_sample_type", 0));
 
     p->default_type = PROFILE_NO_TYPE;
     if (name.len == 0)
@@ -756,15 +749,15 @@ static void decode_default_type(struct pprof_decoder *d)
 
 static void decode_header(struct pprof_decoder *d)
 {
-    const struct pprof_survey *survey = &d->survey;
+    const struct pprof_scalars *scalars = &d->scalars;
     struct profile *p = d->profile;
 
-    p->start_ns = (int64_t)survey->time_nanos;
-    p->duration_ns = (int64_t)survey->duration_nanos;
-    p->period = (int64_t)survey->period;
-    p->drop_frames = string_id(d, survey->drop_frames, "drop_frames", 0);
-    p->keep_frames = string_id(d, survey->keep_frames, "keep_frames", 0);
-    p->doc_url = string_id(d, survey->doc_url, "doc_url", 0);
+    p->start_ns = (int64_t)scalars->time_nanos;
+    p->duration_ns = (int64_t)scalars->duration_nanos;
+    p->period = (int64_t)scalars->period;
+    p->drop_frames = string_id(d, scalars->drop_frames, "drop_frames", 0);
+    p->keep_frames = string_id(d, scalars->keep_frames, "keep_frames", 0);
+    p->doc_url = string_id(d, scalars->doc_url, "doc_url", 0);
     decode_default_type(d);
     value_type_describe_all(p->types, p->n_types, d->tables, p->duration_ns);
     value_type_describe_all(&p->period_type, 1, d->tables, p->duration_ns);
@@ -776,13 +769,11 @@ int pprof_decode(struct slice bytes, struct batch *batch, struct error *err)
 
     if (bytes.len == 0)
         return error_set(err, ERR_CORRUPT, "pprof: the input is empty");
-    map_init(&d.mappings.sparse, 0);
-    map_init(&d.functions.sparse, 0);
-    map_init(&d.frames.sparse, 0);
-    if (survey_all(&d, err) < 0 || make_tables(&d, err) < 0 || make_profile(&d, err) < 0 ||
-        decode_tables(&d, err) < 0 || decode_frames(&d, err) < 0)
+    decoder_init(&d);
+    if (walk(&d, err) < 0 || make_tables(&d, err) < 0 || make_profile(&d, err) < 0 || decode_few(&d, err) < 0 ||
+        decode_functions(&d, err) < 0 || decode_frames(&d, err) < 0)
         return -1;
-    if (d.survey.strings == 0) /* it comes last in most files, so it is what a cut one lacks */
+    if (d.strings.n == 0) /* it comes last in most files, so it is what a cut one lacks */
         return error_set(err, ERR_CORRUPT,
                          "pprof: there is no string table, so nothing has a name; was the file cut short?");
     decode_header(&d);

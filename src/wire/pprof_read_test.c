@@ -473,7 +473,7 @@ TEST(pprof_errors_name_field_and_byte)
     buffer_done(&out);
 }
 
-TEST(pprof_limits_are_checked_before_memory_is_taken)
+TEST(pprof_limits_are_checked_before_more_memory_is_taken)
 {
     struct profile_limits limits = profile_default_limits;
     struct buffer out;
@@ -486,8 +486,17 @@ TEST(pprof_limits_are_checked_before_memory_is_taken)
     batch_init(&batch, &limits);
     CHECK_ERROR(pprof_decode(buffer_slice(&out), &batch, &err), &err, ERR_LIMIT);
     CHECK_TEXT(err.text, "pprof: 24 strings, the limit is 23");
-    CHECK_EQ(batch.arena.used_bytes, 0);
+    CHECK(batch.arena.used_bytes < 2048);
+    for (int i = 0; i < 10000; i++)
+        protobuf_put_bytes_always(&out, PPROF_PROFILE_STRING_TABLE, SLICE(""));
+    batch_reset(&batch);
+    CHECK_ERROR(pprof_decode(buffer_slice(&out), &batch, &err), &err, ERR_LIMIT);
+    CHECK_TEXT(err.text, "pprof: 10024 strings, the limit is 23");
+    CHECK(batch.arena.used_bytes <
+          32768); /* of the other kinds there is room for as many as so many bytes usually have */
     batch_done(&batch);
+    buffer_clear(&out);
+    example_profile(&out);
     limits = profile_default_limits;
     limits.max_samples = 2;
     batch_init(&batch, &limits);
@@ -526,6 +535,49 @@ TEST(pprof_location_with_too_many_lines_keeps_the_innermost)
     CHECK_EQ(report_count(&batch.report, "location has more lines than allowed; the outermost are cut"), 2);
     CHECK_EQ(batch.tables.frames[3].n_lines, 3);
     CHECK_EQ(batch.tables.lines[batch.tables.frames[3].first_line + 2].line, 3);
+    batch_done(&batch);
+    buffer_done(&out);
+}
+
+TEST(pprof_notes_grow_where_entries_are_smaller_than_usual)
+{
+    enum { N = 5000 };
+    struct buffer out;
+    struct batch batch;
+
+    buffer_init(&out, 0);
+    example_type(&out, PPROF_PROFILE_SAMPLE_TYPE, 1, 2);
+    for (uint64_t i = 1; i <= N; i++) { /* interleaved, as Go writes them */
+        size_t begin = protobuf_begin(&out, PPROF_PROFILE_SAMPLE);
+
+        protobuf_put_uint(&out, PPROF_SAMPLE_LOCATION_ID, i);
+        protobuf_put_uint(&out, PPROF_SAMPLE_VALUE, i);
+        protobuf_end(&out, begin);
+        begin = protobuf_begin(&out, PPROF_PROFILE_LOCATION);
+        protobuf_put_uint(&out, PPROF_LOCATION_ID, i);
+        protobuf_put_uint(&out, PPROF_LOCATION_ADDRESS, 7 * i);
+        protobuf_end(&out, begin);
+        begin = protobuf_begin(&out, PPROF_PROFILE_FUNCTION);
+        protobuf_put_uint(&out, PPROF_FUNCTION_ID, i);
+        protobuf_put_uint(&out, PPROF_FUNCTION_NAME, i);
+        protobuf_end(&out, begin);
+    }
+    protobuf_put_bytes_always(&out, PPROF_PROFILE_STRING_TABLE, SLICE(""));
+    for (int i = 0; i < N; i++)
+        protobuf_put_bytes_always(&out, PPROF_PROFILE_STRING_TABLE, i % 2 ? SLICE("a") : SLICE("b"));
+    example_decode(buffer_slice(&out), &batch);
+    CHECK_EQ(report_total(&batch.report), 0);
+    CHECK_EQ(batch.tables.n_strings, N + 1);
+    CHECK_EQ(batch.profiles[0].n_samples, N);
+    for (uint32_t i = 1; i <= N; i++) {
+        uint32_t depth;
+        const uint32_t *stack = tables_stack(&batch.tables, i, &depth);
+
+        if (depth != 1 || stack[0] != i || batch.profiles[0].values[i - 1] != (int64_t)i ||
+            batch.tables.frames[i].address != 7 * i || batch.tables.functions[i].name != i ||
+            tables_string(&batch.tables, i).ptr[0] != (i % 2 ? 'b' : 'a'))
+            CHECK_EQ(i, 0);
+    }
     batch_done(&batch);
     buffer_done(&out);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The last step of reading pprof: samples become stacks, label sets, links and columns.
  *
- * Arrays have the sizes that the survey counted, so nothing here checks for room. A sample is written where the next
- * one goes; one that turns out bad is simply overwritten. */
+ * Before each sample there is made room for as many frames as its bytes could hold, so that decoding it checks nothing.
+ * Labels are counted when the first one is met, since most profiles have none. A sample is written where the next one
+ * goes; one that turns out bad is simply overwritten. */
 #include "wire/pprof.h"
 #include "wire/pprof_internal.h"
 
@@ -13,35 +14,73 @@ struct target {
     uint32_t n_values; /* seen, also those that no type expects */
     uint32_t n_labels; /* kept */
     bool lacks_frame;
+    bool lacks_labels; /* there is no room for labels yet */
     struct link link;
 };
 
 static int make_columns(struct pprof_decoder *d, struct error *err)
 {
     struct arena *arena = &d->batch->arena;
-    const struct pprof_survey *survey = &d->survey;
     struct tables *t = d->tables;
     struct profile *p = d->profile;
-    size_t n = survey->samples;
+    size_t n = d->samples.n;
 
     p->stride = (uint32_t)n;
     p->stacks = ARENA_ARRAY(arena, uint32_t, n, err);
     p->values = p->stacks ? ARENA_ARRAY(arena, int64_t, n * p->n_types, err) : NULL;
     t->stack_starts = p->values ? ARENA_ARRAY(arena, uint32_t, n + 2, err) : NULL;
-    /* One more than counted: a packed varint that is cut short is found only after a place was taken for it. */
-    t->stack_frames = t->stack_starts ? ARENA_ARRAY(arena, uint32_t, survey->frames + 1, err) : NULL;
-    t->labels = t->stack_frames ? ARENA_ARRAY(arena, struct label, survey->labels, err) : NULL;
-    if (!t->labels)
+    if (!t->stack_starts)
         return -1;
     t->stack_starts[0] = t->stack_starts[1] = 0;
-    if (survey->labels == 0)
-        return 0;
-    t->label_set_starts = ARENA_ARRAY(arena, uint32_t, survey->labelled_samples + 2, err);
-    p->label_sets = t->label_set_starts ? ARENA_ARRAY(arena, uint32_t, n, err) : NULL;
-    if (!p->label_sets)
-        return -1;
-    t->label_set_starts[0] = t->label_set_starts[1] = 0;
     return 0;
+}
+
+/* --- frames --- */
+
+/* The frames of all stacks, in one array that grows. */
+struct frames {
+    uint32_t *items;
+    uint64_t n;
+    uint64_t capacity;
+};
+
+/* Most ids have two bytes. */
+static int make_frames(struct pprof_decoder *d, struct frames *frames, struct error *err)
+{
+    uint64_t n_bytes = 0;
+
+    for (uint64_t i = 0; i < d->samples.n; i++)
+        n_bytes += d->samples.items[i].len;
+    frames->capacity = n_bytes / 2 + 64;
+    frames->items = ARENA_ARRAY(&d->batch->arena, uint32_t, frames->capacity, err);
+    return frames->items ? 0 : -1;
+}
+
+static PPROF_COLD int grow_frames(struct pprof_decoder *d, struct frames *frames, size_t extra, struct error *err)
+{
+    uint64_t capacity = frames->n + extra + frames->n / 2;
+    uint32_t *items;
+
+    if (frames->n + extra >= UINT32_MAX)
+        return error_set(err, ERR_LIMIT, "pprof: more than %u frames in all samples", UINT32_MAX - 1);
+    items = arena_resize(&d->batch->arena, frames->items, frames->capacity * sizeof(*items), capacity * sizeof(*items),
+                         err);
+    if (!items)
+        return -1;
+    frames->items = items;
+    frames->capacity = capacity;
+    return 0;
+}
+
+/* Gives back what was not needed. */
+static int finish_frames(struct pprof_decoder *d, const struct frames *frames, struct error *err)
+{
+    struct tables *t = d->tables;
+
+    t->stack_frames = arena_resize(&d->batch->arena, frames->items, frames->capacity * sizeof(*frames->items),
+                                   frames->n * sizeof(*frames->items), err);
+    t->n_stack_frames = (uint32_t)frames->n;
+    return t->stack_frames ? 0 : -1;
 }
 
 /* --- labels and links --- */
@@ -95,9 +134,47 @@ bool pprof_lift_link(const struct tables *tables, const struct label *label, str
     return true;
 }
 
+static uint64_t count_labels(struct slice sample)
+{
+    struct protobuf_reader r = protobuf_reader_of(sample);
+    uint64_t n = 0;
+    uint32_t tag;
+
+    while (protobuf_next(&r, &tag)) {
+        n += tag == PPROF_BYTES(PPROF_SAMPLE_LABEL);
+        protobuf_skip(&r, tag);
+    }
+    return n;
+}
+
+/* Tables and a column with room for the labels of all samples. */
+static PPROF_COLD int make_labels(struct pprof_decoder *d, struct error *err)
+{
+    struct arena *arena = &d->batch->arena;
+    struct tables *t = d->tables;
+    uint64_t n_labels = 0;
+
+    for (uint64_t i = 0; i < d->samples.n; i++) {
+        uint64_t n = count_labels(d->samples.items[i]);
+
+        n_labels += n;
+        d->n_labelled_samples += n != 0;
+    }
+    if (n_labels >= UINT32_MAX)
+        return error_set(err, ERR_LIMIT, "pprof: %llu labels, the limit is %u", (unsigned long long)n_labels,
+                         UINT32_MAX - 1);
+    t->labels = ARENA_ARRAY(arena, struct label, n_labels, err);
+    t->label_set_starts = t->labels ? ARENA_ARRAY(arena, uint32_t, d->n_labelled_samples + 2, err) : NULL;
+    if (!t->label_set_starts)
+        return -1;
+    t->label_set_starts[0] = t->label_set_starts[1] = 0;
+    d->profile->label_sets = arena_alloc_zero(arena, d->samples.n * sizeof(*d->profile->label_sets), err);
+    return d->profile->label_sets ? 0 : -1;
+}
+
 static uint32_t sample_number(const struct pprof_decoder *d, const struct slice *sample)
 {
-    return (uint32_t)(sample - d->samples);
+    return (uint32_t)(sample - d->samples.items);
 }
 
 /* False when one of its strings does not exist; that is reported. */
@@ -150,6 +227,10 @@ static void decode_label(struct pprof_decoder *d, const struct slice *sample, st
 {
     struct label label;
 
+    if (UNLIKELY(!d->profile->label_sets)) {
+        target->lacks_labels = true;
+        return;
+    }
     if (!read_label(d, sample, bytes, failed, &label) || pprof_lift_link(d->tables, &label, &target->link))
         return;
     if (target->n_labels >= d->batch->limits.max_labels_per_sample) {
@@ -167,11 +248,11 @@ static int keep_link(struct pprof_decoder *d, const struct target *target, struc
     struct profile *p = d->profile;
 
     if (!p->links) {
-        p->links = ARENA_ARRAY(&d->batch->arena, uint32_t, d->survey.samples, err);
-        t->links = p->links ? ARENA_ARRAY(&d->batch->arena, struct link, d->survey.labelled_samples + 1, err) : NULL;
+        p->links = ARENA_ARRAY(&d->batch->arena, uint32_t, d->samples.n, err);
+        t->links = p->links ? ARENA_ARRAY(&d->batch->arena, struct link, d->n_labelled_samples + 1, err) : NULL;
         if (!t->links)
             return -1;
-        memset(p->links, 0, d->survey.samples * sizeof(*p->links));
+        memset(p->links, 0, d->samples.n * sizeof(*p->links));
         t->links[0] = (struct link){ 0 };
     }
     if (memcmp(&t->links[t->n_links - 1], &target->link, sizeof(target->link)) != 0)
@@ -201,7 +282,7 @@ static int keep_labels(struct pprof_decoder *d, const struct target *target, str
 
 static inline void decode_frame_id(const struct pprof_decoder *d, uint64_t id, struct target *target)
 {
-    uint32_t frame = pprof_find(&d->frames, id);
+    uint32_t frame = pprof_find(&d->frames_by_id, id);
 
     target->lacks_frame |= frame == 0;
     *target->frame++ = frame;
@@ -213,9 +294,9 @@ static inline bool decode_frame_ids_fast(const struct pprof_decoder *d, struct s
 {
     const uint8_t *at = (const uint8_t *)packed.ptr, *end = at + packed.len;
     uint32_t *next = target->frame;
-    uint64_t highest = d->frames.n - 1;
+    uint64_t highest = d->frames_by_id.n - 1;
 
-    if (UNLIKELY(d->frames.dense || d->frames.n == 0 || !protobuf_has_margin(end, d->bytes)))
+    if (UNLIKELY(d->frames_by_id.dense || d->frames_by_id.n == 0 || !protobuf_has_margin(end, d->bytes)))
         return false;
     while (at < end) {
         uint64_t id;
@@ -250,8 +331,8 @@ static inline void decode_value(const struct pprof_decoder *d, uint64_t value, s
     target->n_values++;
 }
 
-static inline void decode_sample(struct pprof_decoder *d, const struct slice *sample, struct protobuf_reader *failed,
-                                 struct target *target)
+static ALWAYS_INLINE void decode_sample(struct pprof_decoder *d, const struct slice *sample,
+                                        struct protobuf_reader *failed, struct target *target)
 {
     struct protobuf_reader r = protobuf_reader_of(*sample);
     uint32_t tag;
@@ -285,6 +366,16 @@ static inline void decode_sample(struct pprof_decoder *d, const struct slice *sa
     protobuf_leave(failed, &r);
 }
 
+/* Decodes a sample once more, now with room for labels. */
+static PPROF_COLD int decode_first_labelled(struct pprof_decoder *d, const struct slice *sample,
+                                            struct protobuf_reader *failed, struct target *target, struct error *err)
+{
+    if (make_labels(d, err) < 0)
+        return -1;
+    decode_sample(d, sample, failed, target);
+    return 0;
+}
+
 /* The first id in the sample that no location has. */
 static uint64_t find_missing_location(const struct pprof_decoder *d, struct slice sample)
 {
@@ -302,7 +393,7 @@ static uint64_t find_missing_location(const struct pprof_decoder *d, struct slic
         while ((is_packed || tag == PPROF_VARINT(PPROF_SAMPLE_LOCATION_ID)) && protobuf_more(&ids)) {
             uint64_t id = protobuf_varint(&ids);
 
-            if (pprof_find(&d->frames, id) == 0)
+            if (pprof_find(&d->frames_by_id, id) == 0)
                 return id;
             if (!is_packed)
                 break;
@@ -339,18 +430,26 @@ int pprof_decode_samples(struct pprof_decoder *d, struct error *err)
     struct protobuf_reader failed = { 0 };
     struct tables *t = d->tables;
     struct profile *p = d->profile;
-    const struct slice *end = d->samples + d->survey.samples;
+    const struct slice *end = d->samples.items + d->samples.n;
     uint32_t max_depth = d->batch->limits.max_depth;
+    struct frames frames = { 0 };
     uint32_t row = 0;
-    uint32_t *frame;
 
-    if (make_columns(d, err) < 0)
+    if (make_columns(d, err) < 0 || make_frames(d, &frames, err) < 0)
         return -1;
-    frame = t->stack_frames;
-    for (const struct slice *sample = d->samples; sample < end; sample++) {
-        struct target target = { .row = row, .frame = frame };
+    for (const struct slice *sample = d->samples.items; sample < end; sample++) {
+        struct target target = { .row = row };
+        uint32_t *frame;
 
+        if (UNLIKELY(frames.capacity - frames.n < sample->len) && grow_frames(d, &frames, sample->len, err) < 0)
+            return -1;
+        frame = target.frame = frames.items + frames.n;
         decode_sample(d, sample, &failed, &target);
+        if (UNLIKELY(target.lacks_labels)) {
+            target = (struct target){ .row = row, .frame = frame };
+            if (decode_first_labelled(d, sample, &failed, &target, err) < 0)
+                return -1;
+        }
         if (UNLIKELY(failed.bad))
             return pprof_explain(d->bytes, &failed, err);
         if (!check_sample(d, sample, &target))
@@ -361,15 +460,14 @@ int pprof_decode_samples(struct pprof_decoder *d, struct error *err)
         }
         if (p->label_sets && keep_labels(d, &target, err) < 0)
             return -1;
-        frame = target.frame;
+        frames.n += (uint64_t)(target.frame - frame);
         p->stacks[row] = row + 1;
-        t->stack_starts[row + 2] = (uint32_t)(frame - t->stack_frames);
+        t->stack_starts[row + 2] = (uint32_t)frames.n;
         row++;
     }
     p->n_samples = row;
     t->n_stacks = row + 1;
-    t->n_stack_frames = (uint32_t)(frame - t->stack_frames);
     if (t->n_label_sets == 1)
         p->label_sets = NULL;
-    return 0;
+    return finish_frames(d, &frames, err);
 }

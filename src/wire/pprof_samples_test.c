@@ -238,6 +238,71 @@ TEST(pprof_label_with_a_missing_string_is_dropped_and_the_sample_kept)
     buffer_done(&out);
 }
 
+TEST(pprof_samples_before_the_first_labelled_one_have_no_labels)
+{
+    struct buffer out;
+    struct batch batch;
+    uint32_t n;
+
+    begin_profile(&out);
+    for (uint64_t i = 0; i < 5; i++) {
+        size_t begin = protobuf_begin(&out, PPROF_PROFILE_SAMPLE);
+
+        EXAMPLE_PACKED(&out, PPROF_SAMPLE_LOCATION_ID, 1, 2);
+        EXAMPLE_PACKED(&out, PPROF_SAMPLE_VALUE, i, 2);
+        if (i >= 2 && i != 3)
+            example_label(&out, EXAMPLE_ROUTE, 0, 10 + i, 0);
+        protobuf_end(&out, begin);
+    }
+    example_decode(buffer_slice(&out), &batch);
+    CHECK_EQ(batch.profiles[0].n_samples, 5);
+    for (uint32_t i = 0; i < 5; i++) {
+        const struct label *labels = tables_label_set(&batch.tables, profile_label_set(&batch.profiles[0], i), &n);
+
+        CHECK_EQ(n, i >= 2 && i != 3);
+        if (n)
+            CHECK_EQ(labels[0].number, 10 + i);
+        CHECK_EQ(batch.profiles[0].values[i], i);
+        (void)tables_stack(&batch.tables, batch.profiles[0].stacks[i], &n);
+        CHECK_EQ(n, 2);
+    }
+    batch_done(&batch);
+    buffer_done(&out);
+}
+
+TEST(pprof_deep_stacks_of_small_ids_grow_the_table_of_frames)
+{
+    enum { N = 8, DEPTH = 1000 };
+    struct buffer out;
+    struct batch batch;
+
+    begin_profile(&out);
+    for (uint32_t i = 0; i < N; i++) {
+        size_t begin = protobuf_begin(&out, PPROF_PROFILE_SAMPLE), ids;
+
+        ids = protobuf_begin(&out, PPROF_SAMPLE_LOCATION_ID);
+        for (uint32_t k = 0; k < DEPTH; k++)
+            protobuf_put_varint(&out, 1 + (i + k) % 2);
+        protobuf_end(&out, ids);
+        EXAMPLE_PACKED(&out, PPROF_SAMPLE_VALUE, 1, 2);
+        protobuf_end(&out, begin);
+    }
+    example_decode(buffer_slice(&out), &batch);
+    CHECK_EQ(batch.profiles[0].n_samples, N);
+    CHECK_EQ(batch.tables.n_stack_frames, N * DEPTH);
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t depth;
+        const uint32_t *stack = tables_stack(&batch.tables, batch.profiles[0].stacks[i], &depth);
+
+        CHECK_EQ(depth, DEPTH);
+        for (uint32_t k = 0; k < depth; k++)
+            if (stack[k] != 1 + (i + k) % 2)
+                CHECK_EQ(stack[k], 1 + (i + k) % 2);
+    }
+    batch_done(&batch);
+    buffer_done(&out);
+}
+
 TEST(pprof_labels_beyond_the_limit_are_dropped_and_told)
 {
     struct profile_limits limits = profile_default_limits;
