@@ -215,9 +215,9 @@ static int write_profile(struct querier_call *call, const struct querier_request
     struct batch batch;
     int result;
 
+    buffer_init(&plain, 0);
     if (select_profiles(call, request, &selection, err) < 0)
         return -1;
-    buffer_init(&plain, 0);
     batch_init(&batch, NULL);
     result = encode_profile(call, &selection.query, &batch, &plain, err);
     batch_done(&batch);
