@@ -193,6 +193,8 @@ static void describe_profile(const struct query *query, struct profile *profile)
     profile->default_type = PROFILE_NO_TYPE;
     profile->period = slice_is(name, "process_cpu") ? CLOCK_NS_PER_SECOND : slice_is(name, "memory") ? 524288 : 1;
     profile->start_ns = query->until_ns - 1;
+    if (__builtin_sub_overflow(profile->start_ns, query->from_ns, &profile->duration_ns))
+        profile->duration_ns = INT64_MAX;
 }
 
 static int encode_profile(struct querier_call *call, const struct query *query, struct batch *batch,
