@@ -34,6 +34,18 @@ TEST(a_head_is_read_with_its_headers)
     arena_done(&arena);
 }
 
+TEST(braces_and_quotes_in_a_target_may_be_raw)
+{
+    CHECK_EQ(parse("GET /render?query=a.cpu{b=\"c|d\",e=~'[f^]`\\\\.g'}&x=<y> HTTP/1.1\r\nHost: h\r\n\r\n"), 0);
+    CHECK_TEXT(request.path, "/render");
+    CHECK_TEXT(request.query, "query=a.cpu{b=\"c|d\",e=~'[f^]`\\\\.g'}&x=<y>");
+    CHECK_EQ(parse("GET /{a} HTTP/1.1\r\nHost: h\r\n\r\n"), 0);
+    CHECK_TEXT(request.path, "/{a}");
+    CHECK_EQ(parse("GET /render?query={a=\"b c\"} HTTP/1.1\r\nHost: h\r\n\r\n"), 400);
+    CHECK_EQ(parse("GET /render?query={a=\"b\tc\"} HTTP/1.1\r\nHost: h\r\n\r\n"), 400);
+    arena_done(&arena);
+}
+
 TEST(an_absolute_target_is_a_path_and_an_authority)
 {
     CHECK_EQ(parse("GET http://a.b:80/x?y#z HTTP/1.1\r\nHost: other\r\n\r\n"), 0);
