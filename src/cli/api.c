@@ -400,9 +400,9 @@ static void add_messages(struct run *run)
     AUTO(buffer_done) struct buffer all;
     struct error ignored;
 
+    buffer_init(&all, 0);
     if (run->n_messages == 0)
         return;
-    buffer_init(&all, 0);
     buffer_append_byte(&all, '[');
     for (size_t i = 0; i < run->n_messages; i++) {
         size_t before = all.len;

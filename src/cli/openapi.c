@@ -201,7 +201,7 @@ static void put_request_body(const struct route *route, struct buffer *out)
 
 static void put_responses(const struct route *route, struct buffer *out)
 {
-    static const int failures[] = { 400, 401, 403, 404, 413, 415, 422, 429, 500, 503, 504, 507 };
+    static const int failures[] = { 400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503, 504, 507 };
 
     buffer_append_text(out, "      responses:\n        \"200\":\n          description: \"The answer.\"\n");
     if (route->handler == api_serve)

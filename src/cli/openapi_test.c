@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/openapi.h"
+
+#include "base/test.h"
+#include "cli/api.h"
+
+static void answer(struct exchange *exchange)
+{
+    exchange_answer(exchange, 200, NULL, SLICE(""));
+}
+
+static const struct route sample_routes[] = {
+    { HTTP_GET, "/ready", ROUTE_PUBLIC, "Whether \"it\" is ready.", answer, .produces = "text/plain" },
+    { HTTP_POST, "/ingest", ROUTE_WRITE, "Takes a profile.", answer, .produces = "",
+      .parameters = { { "name", "The application." } } },
+    { HTTP_DELETE, "/files/*", ROUTE_ADMIN, "Removes a file.", answer },
+    { HTTP_GET, "/ingest", ROUTE_READ, "Says no.", answer },
+};
+static const struct route_table sample_table = { sample_routes, ARRAY_LEN(sample_routes) };
+
+TEST(openapi_has_every_path_once_with_all_its_methods)
+{
+    struct buffer out;
+    struct slice page;
+
+    buffer_init(&out, 0);
+    openapi_print(&sample_table, &out);
+    page = buffer_slice(&out);
+    CHECK_HAS(page, "openapi: \"3.0.3\"\n");
+    CHECK_HAS(page, "  \"/ready\":\n"
+                    "    get:\n"
+                    "      operationId: getReady\n"
+                    "      summary: \"Whether \\\"it\\\" is ready.\"\n"
+                    "      tags: [public]\n"
+                    "      responses:\n"
+                    "        \"200\":\n"
+                    "          description: \"The answer.\"\n"
+                    "          content:\n"
+                    "            \"text/plain\":\n"
+                    "              schema:\n"
+                    "                type: string\n"
+                    "        \"503\":\n");
+    CHECK_HAS(page, "  \"/ingest\":\n    post:\n      operationId: postIngest\n");
+    CHECK_HAS(page, "        - name: \"name\"\n"
+                    "          in: query\n"
+                    "          description: \"The application.\"\n"
+                    "          schema:\n"
+                    "            type: string\n");
+    CHECK_HAS(page, "    get:\n      operationId: getIngest\n");
+    CHECK_EQ(slice_find(slice_sub(page, (size_t)slice_find(page, SLICE("\"/ingest\":")) + 9, page.len),
+                        SLICE("\"/ingest\":")),
+             -1);
+    CHECK_HAS(page, "  \"/files/{rest}\":\n    delete:\n");
+    CHECK_HAS(page, "        - name: \"rest\"\n          in: path\n          required: true\n");
+    buffer_done(&out);
+}
+
+TEST(openapi_describes_parameters_by_the_options_of_commands)
+{
+    struct buffer out;
+    struct slice page;
+
+    buffer_init(&out, 0);
+    openapi_print(&apirow_routes, &out);
+    page = buffer_slice(&out);
+    CHECK_HAS(page, "        - name: \"rows\"\n"
+                    "          in: query\n"
+                    "          description: \"How many functions to show; 0 shows all.\"\n"
+                    "          schema:\n"
+                    "            type: integer\n"
+                    "            minimum: 0\n"
+                    "            default: 30\n");
+    CHECK_HAS(page,
+              "            enum: [\"pprof\", \"otlp\", \"otlp-json\", \"folded\"]\n            default: \"pprof\"\n");
+    CHECK_HAS(page, "        - name: \"label\"\n          in: query\n          required: true\n");
+    CHECK_HAS(page, "            type: array\n            items:\n              type: string\n");
+    CHECK_HAS(page, "            type: boolean\n            default: false\n");
+    CHECK_HAS(page, "\"text/csv\"");
+    CHECK_HAS(page, "              $ref: \"#/components/headers/Messages\"\n");
+    buffer_done(&out);
+}
+
+static int print_all(void *context UNUSED, struct error *err)
+{
+    struct buffer out;
+    int result;
+
+    buffer_init(&out, 0);
+    openapi_print(&sample_table, &out);
+    openapi_print(&apirow_routes, &out);
+    result = buffer_check(&out, err);
+    buffer_done(&out);
+    return result;
+}
+
+TEST(openapi_reports_an_allocation_that_fails)
+{
+    struct error err;
+
+    CHECK_OK(print_all(NULL, &err), &err);
+    test_each_allocation_failing(print_all, NULL);
+}
