@@ -35,11 +35,13 @@ has_line_or_is_over() { has_line || is_over; }
 # log_has TEXT: in what the server logged so far.
 log_has() { grep -qF -e "$1" "$work/server.err"; }
 
-# start_server DIRECTORY OPTIONS...: one listener on a free port, unless options say otherwise. Sets $url.
+# start_server DIRECTORY OPTIONS...: one listener on a free port and no profiles of its own, unless options say otherwise.
+# Sets $url.
 start_server() {
     data_dir=$1
     shift
-    launch "$hearth" server --data-dir "$data_dir" --listen 127.0.0.1:0 --listen-otlp-grpc off --listen-otlp-http off "$@"
+    launch "$hearth" server --data-dir "$data_dir" --listen 127.0.0.1:0 --listen-otlp-grpc off --listen-otlp-http off \
+        --no-self-profile "$@"
     wait_for has_line_or_is_over
     learn_url
 }

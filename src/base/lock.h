@@ -15,7 +15,10 @@
 #define LOCK_RANKS(X)                                                                                                  \
     X(TEST_LOW)        /* tests of lock.c */                                                                           \
     X(TEST_HIGH)       /* tests of lock.c */                                                                           \
+    X(UNWIND_CONTROL)  /* selfprofile.c: starting and stopping */                                                      \
     X(THREAD)          /* thread.c: the wish to stop */                                                                \
+    X(DEMO_STOCK)      /* shopwork.c: what is left */                                                                  \
+    X(UNWIND)          /* selfprofile.c: the recordings */                                                             \
     X(NET_SERVER)      /* httpserver.c: bytes of bodies in flight */                                                   \
     X(NET_POOL)        /* pool.c: what waits for workers */                                                            \
     X(NET_LOOP)        /* loop.c: exchanges that come back from workers */                                             \

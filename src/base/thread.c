@@ -15,12 +15,12 @@ static void *thread_main(void *argument)
 
 static void block_signals(sigset_t *ret_previous)
 {
-    static const int own_faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+    static const int left_open[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF };
     sigset_t blocked;
 
     sigfillset(&blocked);
-    for (size_t i = 0; i < ARRAY_LEN(own_faults); i++)
-        sigdelset(&blocked, own_faults[i]);
+    for (size_t i = 0; i < ARRAY_LEN(left_open); i++)
+        sigdelset(&blocked, left_open[i]);
     ASSERT(pthread_sigmask(SIG_SETMASK, &blocked, ret_previous) == 0);
 }
 

@@ -2,7 +2,8 @@
 /* A named thread that belongs to an object with start and stop.
  *
  * Threads begin with signals blocked, so that a signalfd or the main thread gets them; only those that a thread brings
- * upon itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT) stay open, for crash reports. */
+ * upon itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT) stay open, for crash reports, and SIGPROF, by
+ * which a profiler of CPU time interrupts whoever works. */
 #pragma once
 
 #include "base/error.h"

@@ -27,11 +27,14 @@ struct server_config {
     uint64_t query_bytes, answer_bytes;
     const char *cors_origin;
     bool has_access_log;
+    bool has_self_profile;
     uint64_t counter_rows;
     const char *counter_labels;
     const char *log_file;
     unsigned storage_type;
 };
+
+#define SELF_PROFILE_NS (15 * CLOCK_NS_PER_SECOND)
 
 static const char *const storage_types[] = { "filesystem", "s3", NULL };
 enum { STORAGE_FILESYSTEM, STORAGE_S3 };
@@ -93,6 +96,8 @@ static const struct option_spec limit_options[] = {
 static const struct option_spec running_options[] = {
     { "access-log", OPTION_BOOL, FIELD(server_config, has_access_log), "false", "Log each request.",
       .is_reloadable = true },
+    { "self-profile", OPTION_BOOL, FIELD(server_config, has_self_profile), "true",
+      "Store what the server itself spends CPU on, as the service 'hearth', every 15 seconds." },
     { "profile-metrics", OPTION_UINT, FIELD(server_config, counter_rows), "1000",
       "How many counters /metrics may have of what profiles come to, one for each service, type and set of the labels "
       "below, as in hearth_profiles_cpu_total; 0 = none.",
@@ -197,6 +202,7 @@ static int make_options(const struct server_config *config, struct server_option
         .query_timeout_ns = config->query_timeout_ns,
         .cors_origin = config->cors_origin,
         .has_access_log = config->has_access_log,
+        .self_profile_ns = config->has_self_profile ? SELF_PROFILE_NS : 0,
         .counters = { (uint32_t)config->counter_rows, config->counter_labels },
     };
     if (storage_server_options(&config->store, &config->keeping, &options->store, err) < 0)

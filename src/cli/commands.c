@@ -13,6 +13,7 @@ static const struct command *const all[] = {
     &cmd_inspect,
     /* on the network */
     &cmd_server,
+    &cmd_demo,
     &cmd_status,
     /* on a store */
     &cmd_import,

@@ -12,6 +12,7 @@ extern const struct command cmd_cardinality;
 extern const struct command cmd_compact;
 extern const struct command cmd_convert;
 extern const struct command cmd_delete;
+extern const struct command cmd_demo;
 extern const struct command cmd_diff;
 extern const struct command cmd_explain;
 extern const struct command cmd_heatmap;

@@ -156,6 +156,11 @@ static int set_request(struct handles *handles, const struct remotecall *call, c
         SET(handles, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->parameters.len);
         SET(handles, CURLOPT_POSTFIELDS, call->parameters.len ? call->parameters.ptr : "");
     }
+    if (call->content_type) {
+        snprintf(line, sizeof(line), "Content-Type: %.100s", call->content_type);
+        if (add_header(handles, line, err) < 0)
+            return -1;
+    }
     if (call->tenant) {
         snprintf(line, sizeof(line), TENANT_HEADER "%.200s", call->tenant);
         if (add_header(handles, line, err) < 0)

@@ -10,9 +10,10 @@ struct remotecall {
     const char *url;  /* of the server: http://HOST:PORT, https://HOST:PORT, both with a path maybe, or unix:PATH */
     const char *path; /* "/api/v1/top" */
     bool is_post;
-    struct slice parameters; /* name=value&..., encoded */
-    const char *tenant;      /* NULL = none is named */
-    int64_t timeout_ns;      /* for all of it; 0 = any time */
+    struct slice parameters;  /* name=value&..., encoded; or whatever content_type says, with POST */
+    const char *content_type; /* of what a POST brings; NULL = parameters */
+    const char *tenant;       /* NULL = none is named */
+    int64_t timeout_ns;       /* for all of it; 0 = any time */
 };
 
 struct remotecall_answer {

@@ -51,6 +51,14 @@ static const struct route routes[] = {
       "What came from whom and what became of it, the queues and the listeners, as JSON.", status_all },
     { HTTP_GET, "/api/v1/status/buildinfo", ROUTE_PUBLIC, "The version, as Pyroscope tells it.", status_build,
       .is_quick = true },
+
+    { HTTP_GET, "/debug/pprof/", ROUTE_READ, "What there is to see of what the server itself does, as a page.",
+      selfprofiling_index, .is_quick = true },
+    { HTTP_GET, "/debug/pprof/profile", ROUTE_READ,
+      "A CPU profile of the server itself, as pprof. One at a time: 429 while another is recorded.",
+      selfprofiling_profile, .parameters = { { "seconds", "How long to record: 1 to 300; 30 unless given." } } },
+    { HTTP_GET, "/debug/pprof/cmdline", ROUTE_READ, "The command line of the server, words separated by NUL.",
+      selfprofiling_cmdline },
 };
 
 const struct route_table server_routes = { routes, ARRAY_LEN(routes) };

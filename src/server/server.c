@@ -118,9 +118,10 @@ static int start_scraping(struct server *server, struct scrapeconfig *config, st
 static int start(struct server *server, struct error *err)
 {
     if (server_register_metrics(&server->metrics, err) < 0 || open_store(server, err) < 0 ||
-        make_workers(server, err) < 0 || open_answers(server, err) < 0 || listen_all(server, err) < 0)
+        make_workers(server, err) < 0 || open_answers(server, err) < 0 || selfprofiling_open(server, err) < 0 ||
+        listen_all(server, err) < 0)
         return -1;
-    if (thread_start(&server->drainer, "drainer", drain_run, server, err) < 0)
+    if (thread_start(&server->drainer, "drainer", drain_run, server, err) < 0 || selfprofiling_start(server, err) < 0)
         return -1;
     return start_scraping(server, server->options.scrape, err);
 }
@@ -151,10 +152,12 @@ void server_stop(struct server *server, int64_t timeout_ns)
         return;
     atomic_store(&server->is_draining, true);
     scrape_stop(atomic_load(&server->scrape));
+    thread_stop(&server->self_profiler);
     if (server->http)
         httpserver_drain(server->http, timeout_ns);
     thread_stop(&server->drainer);
     httpserver_free(server->http);
+    selfprofiling_close(server);
     for (uint32_t i = 0; server->workers && i < server->n_workers + 2; i++)
         intake_worker_free(server->workers[i]);
     memory_free(server->workers);

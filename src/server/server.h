@@ -59,6 +59,7 @@ struct server_options {
     struct server_alias aliases[SERVER_MAX_ALIASES]; /* for the status */
     size_t n_aliases;
     struct server_guest guest;
+    int64_t self_profile_ns;     /* how long a profile of the server itself is, which it stores; 0 = it stores none */
     struct scrapeconfig *scrape; /* what to scrape; taken by a start that succeeds. NULL = nothing */
 };
 

@@ -12,6 +12,7 @@
 #include "net/httpserver.h"
 #include "scrape/scrape.h"
 #include "server/server.h"
+#include "unwind/selfprofile.h"
 
 struct server {
     struct server_options options;
@@ -28,6 +29,10 @@ struct server {
     struct httpserver *http;
     struct thread drainer;
     struct scrape *_Atomic scrape; /* NULL until there is something to scrape */
+    struct selfprofile *self_profile;
+    struct thread self_profiler;       /* stores it */
+    struct intake_worker *self_worker; /* of that thread */
+    _Atomic bool is_profiled;          /* by somebody who asks */
     struct metrics *metrics;
     int64_t started_ns, started_mono_ns;
     _Atomic bool is_ready, is_draining, has_access_log;
@@ -62,6 +67,16 @@ void health_alive(struct exchange *exchange);
 void status_metrics(struct exchange *exchange);
 void status_all(struct exchange *exchange);
 void status_build(struct exchange *exchange);
+
+/* The server's own profile (selfprofiling.c): it can be recorded; it is stored now and then; the end of both, when nobody
+ * records any more. */
+MUST_CHECK int selfprofiling_open(struct server *server, struct error *err);
+MUST_CHECK int selfprofiling_start(struct server *server, struct error *err);
+void selfprofiling_close(struct server *server);
+void selfprofiling_run(struct thread *thread, void *context);
+void selfprofiling_index(struct exchange *exchange);
+void selfprofiling_cmdline(struct exchange *exchange);
+void selfprofiling_profile(struct exchange *exchange);
 
 /* Metrics of requests (servermetrics.c). */
 void servermetrics_answered(void *context, const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns);

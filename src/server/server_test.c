@@ -568,3 +568,58 @@ TEST(past_the_spill_file_some_are_left_out_or_refused_and_all_are_counted)
     server_stop(server, CLOCK_NS_PER_SECOND);
     buffer_done(&body);
 }
+
+TEST(the_server_stores_what_it_does_itself)
+{
+    struct server *server = start_with((struct server_options){ .self_profile_ns = CLOCK_NS_PER_SECOND / 4 });
+    struct buffer out;
+
+    buffer_init(&out, 0);
+    for (int i = 0; i < 2000 && total_of(server).sum == 0; i++)
+        CHECK_EQ(ask(server, "GET /metrics", "", SLICE(""), &out), 200);
+    CHECK(total_of(server).sum > 0);
+    CHECK_HAS(status_text(server, &out), "\"service\": \"hearth\"");
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
+TEST(whoever_asks_gets_a_profile_of_the_server_one_at_a_time)
+{
+    struct server *server = start_with((struct server_options){ .n_workers = 2 });
+    int first = connect_to(server);
+    struct buffer out;
+
+    buffer_init(&out, 0);
+    send_request(first, "GET /debug/pprof/profile?seconds=2", "", SLICE(""));
+    while (!atomic_load(&server->is_profiled))
+        usleep(1000);
+    CHECK_EQ(ask(server, "GET /debug/pprof/profile?seconds=1", "", SLICE(""), &out), 429);
+    CHECK_HAS(out.data, "somebody else is recording");
+    CHECK_EQ(read_answer(first, &out), 200);
+    CHECK_HAS(out.data, "application/octet-stream");
+    CHECK(slice_find(buffer_slice(&out), SLICE("\r\n\r\n\x1f\x8b")) > 0);
+    CHECK_EQ(ask(server, "GET /debug/pprof/profile?seconds=0", "", SLICE(""), &out), 400);
+    CHECK_EQ(ask(server, "GET /debug/pprof/profile?seconds=301", "", SLICE(""), &out), 400);
+    CHECK_HAS(out.data, "seconds '301': give a whole number from 1 to 300");
+    CHECK_EQ(ask(server, "GET /debug/pprof/", "", SLICE(""), &out), 200);
+    CHECK_HAS(out.data, "profile?seconds=30");
+    CHECK_EQ(ask(server, "GET /debug/pprof/cmdline", "", SLICE(""), &out), 200);
+    CHECK_HAS(out.data, "test/server");
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
+TEST(a_profile_of_the_server_does_not_keep_it_from_stopping)
+{
+    struct server *server = start_with((struct server_options){ .n_workers = 2 });
+    int asker = connect_to(server);
+    int64_t begun_ns;
+
+    send_request(asker, "GET /debug/pprof/profile?seconds=300", "", SLICE(""));
+    while (!atomic_load(&server->is_profiled))
+        usleep(1000);
+    begun_ns = clock_mono_ns();
+    server_stop(server, 20 * CLOCK_NS_PER_SECOND);
+    CHECK(clock_mono_ns() - begun_ns < 10 * CLOCK_NS_PER_SECOND);
+    close(asker);
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 #include "server/server_internal.h"
+#include "unwind/framesampler.h"
 
 #include <stdio.h>
 
@@ -25,6 +26,8 @@ enum {
     SERVERMETRIC_DRAINED,
     SERVERMETRIC_DAMAGED,
     SERVERMETRIC_OVERLOAD,
+    SERVERMETRIC_SELF_SAMPLES,
+    SERVERMETRIC_SELF_LOST,
 };
 
 static const double seconds[] = { 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
@@ -104,6 +107,12 @@ static const struct metric_spec specs[] = {
                                 .help = "Uploads that were not kept, since there were more than can be stored: left "
                                         "out, so that others count for them, or refused.",
                                 .labels = { "outcome" } },
+    [SERVERMETRIC_SELF_SAMPLES] = { .name = "hearth_self_profile_samples",
+                                    .kind = METRIC_COUNTER,
+                                    .help = "Samples of the server's own CPU." },
+    [SERVERMETRIC_SELF_LOST] = { .name = "hearth_self_profile_lost",
+                                 .kind = METRIC_COUNTER,
+                                 .help = "Samples of the server's own CPU that found no room." },
 };
 
 int server_register_metrics(struct metrics **ret_metrics, struct error *err)
@@ -163,6 +172,7 @@ void servermetrics_refresh(struct server *server)
 {
     struct httpserver_counts http = httpserver_counts(server->http);
     struct spill_counts spill = spill_counts(server->spill);
+    struct framesampler_counts samples = framesampler_counts();
     const struct {
         int metric;
         uint64_t value;
@@ -183,6 +193,8 @@ void servermetrics_refresh(struct server *server)
         { SERVERMETRIC_SPILLED, spill.n_appended },
         { SERVERMETRIC_DRAINED, spill.n_done },
         { SERVERMETRIC_DAMAGED, spill.n_damaged },
+        { SERVERMETRIC_SELF_SAMPLES, samples.n_taken },
+        { SERVERMETRIC_SELF_LOST, samples.n_lost },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(values); i++) {

@@ -117,7 +117,7 @@ if ! cgroup_make 200000000; then
     skip "no memory cgroup can be made: $(cat cgroup.err)"
 else
     # shellcheck disable=SC2016  # for the shell that enters the group
-    launch sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' sh "$cgroup" "$hearth" server --data-dir "$dir/data" \
+    launch sh -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' sh "$cgroup" "$hearth" server --no-self-profile --data-dir "$dir/data" \
         --listen 127.0.0.1:0 --listen-otlp-grpc off --listen-otlp-http off --memory-limit 64MiB
     wait_for has_line_or_is_over
     learn_url

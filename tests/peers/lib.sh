@@ -77,7 +77,7 @@ start_server() {
     [ -e "$work/server.yaml" ] || printf 'access-log: false\n' >"$work/server.yaml"
     set -- "$(port listen)" "$(port listen-otlp-grpc)" "$(port listen-otlp-http)"
     rm -f "$work/ports"
-    "$hearth" server --config "$work/server.yaml" --data-dir "$work/store" --listen "$1" --listen-otlp-grpc "$2" \
+    "$hearth" server --no-self-profile --config "$work/server.yaml" --data-dir "$work/store" --listen "$1" --listen-otlp-grpc "$2" \
         --listen-otlp-http "$3" --ports-file "$work/ports" >"$work/server.out" 2>>"$work/server.err" &
     server=$!
     started $server
