@@ -27,7 +27,7 @@ TEST(httpserver_answers_who_half_closes)
 TEST(httpserver_cuts_slow_heads_bodies_and_idlers_off)
 {
     SERVER = start_with((struct httpserver_options){
-        .head_timeout_ns = 50 * MS, .body_timeout_ns = 60 * MS, .idle_timeout_ns = 70 * MS });
+        .head_timeout_ns = 300 * MS, .body_timeout_ns = 300 * MS, .idle_timeout_ns = 500 * MS });
     CLIENT head = dial(server), body = dial(server), idle = dial(server), again = dial(server);
 
     say(head, "GET /quick HTTP/1.1\r\nHost:");
@@ -85,12 +85,12 @@ TEST(httpserver_cuts_off_who_does_not_read)
 
 TEST(httpserver_lets_a_slow_reader_finish_whatever_the_idle_timeout)
 {
-    SERVER = start_with((struct httpserver_options){ .idle_timeout_ns = 50 * MS });
+    SERVER = start_with((struct httpserver_options){ .idle_timeout_ns = 400 * MS });
     CLIENT fd = dial(server);
     ANSWER answer = { 0 };
 
     say(fd, GET("/large"));
-    usleep(700000);
+    usleep(1000000);
     hear(fd, &answer);
     CHECK_EQ(answer.body.len, LARGE_BYTES);
 }
