@@ -38,6 +38,15 @@ static struct idcache_slot *set_of(const struct idcache *cache, struct hash128 h
     return &cache->slots[(size_t)((uint64_t)(uint32_t)hash.a * cache->n_sets >> 32) * IDCACHE_WAYS];
 }
 
+/* For a hash that is looked up soon: fetches its set, which is longer than a line of the processor's caches. */
+static inline void idcache_prefetch(const struct idcache *cache, struct hash128 hash)
+{
+    const struct idcache_slot *set = set_of(cache, hash);
+
+    __builtin_prefetch(&set[0], 1);
+    __builtin_prefetch(&set[IDCACHE_WAYS - 1], 1);
+}
+
 uint32_t idcache_find(struct idcache *cache, struct hash128 hash)
 {
     struct idcache_slot *set = set_of(cache, hash), found;
@@ -396,6 +405,9 @@ static int add_stack(struct dictionary *dictionary, const struct source *source,
     ASSERT(depth <= CONTENT_MAX_DEPTH);
     if (cannot_grow(dictionary))
         begin_generation(dictionary);
+    for (uint32_t i = 0; i < depth; i++)
+        if (!source->frame_memo[frames[i]])
+            idcache_prefetch(dictionary->cache, key_of(dictionary, CHUNK_FRAME, source->content->frames[frames[i]]));
     for (uint32_t i = 0; i < depth; i++) {
         uint32_t *known = &source->frame_memo[frames[i]];
 
