@@ -216,18 +216,24 @@ static void take_http1(struct sender *sender, size_t n)
     finish(sender, atoi(sender->answer + 9));
 }
 
+/* Until nothing more is there: the connection tells of it once only. */
 static void read_http1(struct sender *sender)
 {
     static char waste[1 << 20];
-    char *to = sender->body_left ? waste : sender->answer + sender->answer_len;
-    size_t len = sender->body_left ? sizeof(waste) : MAX_ANSWER_BYTES - 1 - sender->answer_len;
-    ssize_t n = recv(sender->fd, to, len, 0);
 
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n <= 0 || !sender->is_busy)
-        die(sender->is_busy ? "a connection was closed before its answer" : "an idle connection was closed");
-    take_http1(sender, (size_t)n);
+    for (;;) {
+        char *to = sender->body_left ? waste : sender->answer + sender->answer_len;
+        size_t len = sender->body_left ? sizeof(waste) : MAX_ANSWER_BYTES - 1 - sender->answer_len;
+        ssize_t n = recv(sender->fd, to, len, 0);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && errno == EAGAIN)
+            return;
+        if (n <= 0 || !sender->is_busy)
+            die(sender->is_busy ? "a connection was closed before its answer" : "an idle connection was closed");
+        take_http1(sender, (size_t)n);
+    }
 }
 
 static void write_http1(struct sender *sender)
