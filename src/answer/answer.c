@@ -14,9 +14,10 @@ bool answer_tenant(struct exchange *exchange, bool is_multi_tenant, struct slice
         return false;
     }
     if (slice_find_byte(given, '|') >= 0) {
-        exchange_fail_with(exchange, 400,
-                           "X-Scope-OrgID '%.*s' names several tenants; a request here is about one: ask for each of them",
-                           SLICE_ARG(slice_sub(given, 0, 200)));
+        exchange_fail_with(
+            exchange, 400,
+            "X-Scope-OrgID '%.*s' names several tenants; a request here is about one: ask for each of them",
+            SLICE_ARG(slice_sub(given, 0, 200)));
         return false;
     }
     if (store_check_tenant(given, &err) < 0) {

@@ -230,6 +230,33 @@ CONFORMANCE(heatmap_borders_are_round_numbers)
     end(&asked);
 }
 
+CONFORMANCE(heatmap_has_equal_buckets_of_plain_values_if_asked)
+{
+    static const int64_t values[] = { 100, 140, 200 }, others[] = { 120, 300 };
+    double borders[5];
+    struct asked_map asked;
+    struct error err;
+
+    write_values(sample, values, ARRAY_LEN(values));
+    begin(sample, &asked, 0);
+    asked.options.scale = HEATMAP_EQUAL;
+    asked.options.is_plain = true;
+    asked.options.n_buckets = 4;
+    CHECK_TEXT(print_buckets(sample, &asked), "100 (1) 125 (1) 150 (0) 175 (1) 200");
+    CHECK(!asked.map->is_per_second);
+    CHECK_TEXT(asked.map->unit, "nanoseconds");
+    /* Beside those, another map. */
+    memcpy(borders, asked.map->borders, sizeof(borders));
+    asked.options.borders = borders;
+    write_values(sample, others, ARRAY_LEN(others));
+    CHECK_TEXT(print_buckets(sample, &asked), "100 (2) 125 (1) 150 (0) 175 (2) 200");
+    asked.options.borders = NULL;
+    asked.query.until_ns = asked.query.from_ns;
+    CHECK_OK(ask_again(&asked, &err), &err);
+    CHECK_EQ(asked.map->n_buckets, 0);
+    end(&asked);
+}
+
 CONFORMANCE(heatmap_of_equal_values_has_one_bucket)
 {
     static const int64_t values[] = { 700, 700 };

@@ -74,14 +74,14 @@ same "$(python3 -IS "$root/tests/e2e/querier.py" table "$url" "$start" "$end" "$
 
 t "gRPC over HTTP/2"
 if curl --version | grep -q HTTP2; then
-    python3 -IS "$root/tests/e2e/querier.py" frame LabelNames "{$range}" >frame
+    python3 -IS "$root/tests/e2e/querier.py" frame LabelNames "{$range}" >call.grpc
     run curl -s --http2-prior-knowledge -o grpc.out -D grpc.head -H 'Content-Type: application/grpc' -H 'TE: trailers' \
-        --data-binary @frame "$url/querier.v1.QuerierService/LabelNames"
+        --data-binary @call.grpc "$url/querier.v1.QuerierService/LabelNames"
     same "$(grep -ac service_name grpc.out)" 1
     out=$(cat grpc.head) && out_has 'grpc-status: 0'
-    python3 -IS "$root/tests/e2e/querier.py" frame LabelNames '{}' >frame
+    python3 -IS "$root/tests/e2e/querier.py" frame LabelNames '{}' >call.grpc
     run curl -s --http2-prior-knowledge -o grpc.out -D grpc.head -H 'Content-Type: application/grpc' -H 'TE: trailers' \
-        --data-binary @frame "$url/querier.v1.QuerierService/LabelNames"
+        --data-binary @call.grpc "$url/querier.v1.QuerierService/LabelNames"
     out=$(cat grpc.head) && out_has 'grpc-status: 3'
 else
     skip "curl knows no HTTP/2"
