@@ -110,11 +110,6 @@ status_is 0
 same_file profile.pb.gz query.pb.gz
 run hearth top profile.pb.gz
 out_has parse
-if command -v go >/dev/null 2>&1; then
-    run env HOME="$work" go tool pprof -top "$url/render?query=order-service.cpu%7Bversion=1.2.4%7D&format=pprof"
-    status_is 0
-    out_has '900ms 58.06% 58.06%      900ms 58.06%  parse'
-fi
 
 t "sums are those of the command line"
 for query in "order-service.cpu" 'order-service.cpu{env="production"}' order-service.inuse_space web.v2.cpu "$cpu{}"; do

@@ -81,4 +81,16 @@ for script in compare_top compare_tree; do
     grep -q fibonacci differ.log || fail "$script does not say what differs: $(cat differ.log)"
 done
 
+t "what a server gives pprof reads from its address"
+# shellcheck source=tests/serverlib.sh
+. "$root/tests/serverlib.sh"
+start_server data
+post "/ingest?name=app&from=$(($(date +%s) - 60))&until=$(date +%s)" run1/cpu.pprof && answers 200 ""
+PPROF_TMPDIR=$work "$pprof" -top -symbolize=none "$url/render?query=app.cpu%7B%7D&format=pprof" 2>pprof.err |
+    sed -n '/flat%/,$p' >got.txt
+"$pprof" -top -symbolize=none -sample_index=cpu run1/cpu.pprof 2>&1 | sed -n '/flat%/,$p' >wanted.txt
+[ -s got.txt ] || fail "pprof read nothing:" "$(cat pprof.err)"
+same_file got.txt wanted.txt
+stop_server
+
 finish
