@@ -5,12 +5,13 @@
 #include "answer/answer.h"
 #include "base/json.h"
 #include "base/suggest.h"
+#include "base/urlquery.h"
 #include "cli/output.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define PAIRS_MAX    256 /* parameters of one request */
+#define VALUES_MAX   (2 * URLQUERY_MAX_PAIRS + 4) /* those of URL and form, and what the path settles */
 #define MESSAGES_MAX 32
 
 int api_begin(void *self, struct store *store, struct engine *engine, struct error *err UNUSED)
@@ -37,7 +38,7 @@ struct run {
     struct slice tenant;
     struct apirow_own own;
     const char *arguments[APIROW_MAX_ARGUMENTS]; /* as given; NULL = not */
-    struct command_value values[PAIRS_MAX];
+    struct command_value values[VALUES_MAX];
     size_t n_values;
     struct buffer out;
     struct {
@@ -79,8 +80,8 @@ static int unknown_parameter(const struct run *run, struct slice name, struct er
 
 static int give_value(struct run *run, const char *name, const char *text, struct error *err)
 {
-    if (run->n_values == PAIRS_MAX)
-        return error_set(err, ERR_LIMIT, "more than %d parameters; give fewer", PAIRS_MAX);
+    if (run->n_values == VALUES_MAX)
+        return error_set(err, ERR_LIMIT, "more than %d parameters; give fewer", VALUES_MAX);
     run->values[run->n_values++] = (struct command_value){ name, text };
     return 0;
 }
@@ -136,36 +137,28 @@ static int give(struct run *run, struct slice name, const char *text, struct err
     return give_value(run, parameter.name, text, err);
 }
 
-/* name=value, both encoded. One that is empty counts as absent, as forms send it. */
-static int take_pair(struct run *run, struct slice pair, struct error *err)
+/* One that is empty counts as absent, as forms send it. */
+static int take_pair(struct run *run, const struct urlquery_pair *pair, struct error *err)
 {
-    struct arena *arena = &run->exchange->arena;
-    ptrdiff_t equals = slice_find_byte(pair, '=');
-    struct slice name = http_unescape(equals < 0 ? pair : slice_sub(pair, 0, (size_t)equals), true, arena, err);
-    struct slice value = equals < 0 ? SLICE("") : slice_sub(pair, (size_t)equals + 1, SIZE_MAX);
+    struct apirow_parameter parameter;
+    struct slice value;
 
-    if (!name.ptr)
-        return -1;
-    value = http_unescape(value, true, arena, err);
-    if (!value.ptr)
-        return -1;
-    if (slice_find_byte(value, '\0') >= 0 || slice_find_byte(name, '\0') >= 0)
+    if (slice_find_byte(pair->name, '\0') >= 0 || slice_find_byte(pair->value, '\0') >= 0)
         return error_set(err, ERR_USAGE, "a parameter holds a NUL byte; take it out");
-    if (value.len == 0) {
-        struct apirow_parameter parameter;
-
-        return apirow_find_parameter(run->row, name, &parameter) ? 0 : unknown_parameter(run, name, err);
-    }
-    value = arena_copy(arena, value, err); /* with a NUL behind it */
-    return value.ptr ? give(run, name, value.ptr, err) : -1;
+    if (pair->value.len == 0)
+        return apirow_find_parameter(run->row, pair->name, &parameter) ? 0 : unknown_parameter(run, pair->name, err);
+    value = arena_copy(&run->exchange->arena, pair->value, err); /* with a NUL behind it */
+    return value.ptr ? give(run, pair->name, value.ptr, err) : -1;
 }
 
-static int take_pairs(struct run *run, struct slice pairs, struct error *err)
+static int take_pairs(struct run *run, struct slice text, struct error *err)
 {
-    struct slice pair;
+    struct urlquery query;
 
-    while (slice_next_part(&pairs, '&', &pair))
-        if (pair.len > 0 && take_pair(run, pair, err) < 0)
+    if (urlquery_parse(text, &run->exchange->arena, &query, err) < 0)
+        return -1;
+    for (uint32_t i = 0; i < query.n; i++)
+        if (take_pair(run, &query.pairs[i], err) < 0)
             return -1;
     return 0;
 }

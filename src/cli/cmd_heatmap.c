@@ -59,7 +59,7 @@ static void value_cell(struct table *table, const struct heatmap *map, double va
     if (known && known->family != UNIT_COUNT && fabs(value) >= 1 && fabs(value) < 9e18)
         table_printf(table, "%s%s", unit_format(llround(value), unit).text, map->is_per_second ? "/s" : "");
     else
-        table_printf(table, "%.3g%s", value, map->is_per_second ? "/s" : "");
+        table_printf(table, fabs(value) >= 1000 ? "%.0f%s" : "%.3g%s", value, map->is_per_second ? "/s" : "");
 }
 
 /* Points that share column `i` of `width` begin here. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -331,4 +332,110 @@ TEST(command_version_prints_name_and_version)
     CHECK_HAS(ran.out, "hearth ");
     CHECK_EQ(slice_find_byte(slice_from(ran.out), '\n'), ran.out_len - 1);
     CHECK_EQ(ran.status, 0);
+}
+
+/* --- for somebody else --- */
+
+/* What a served run told. */
+static struct {
+    char text[200];
+    enum log_level level;
+    unsigned n;
+} told;
+
+static void note_told(void *self UNUSED, enum log_level level, struct slice text)
+{
+    snprintf(told.text, sizeof(told.text), "%.*s", SLICE_ARG(text));
+    told.level = level;
+    told.n++;
+}
+
+static int serve(const struct command_call *call, int *ret_status, struct error *err)
+{
+    const char *const variables[] = { "HEARTH_LINES=8", NULL };
+    struct command_served served = { .query_bytes = 1 << 20, .tell = note_told };
+    struct command_world world = { .environment = variables, .has_colour = true, .width = 80, .served = &served };
+    int result;
+
+    forget_run();
+    told.n = 0;
+    world.out = open_memstream(&ran.out, &ran.out_len);
+    result = command_serve(&command_sample, &world, call, ret_status, err);
+    fclose(world.out);
+    return result;
+}
+
+TEST(command_is_served_with_values_and_without_surroundings)
+{
+    const struct command *top = command_find(&command_sample, SLICE("top"));
+    const struct command_value values[] = { { "label", "x=1" }, { "label", "y=2" }, { "sort", "total" } };
+    const char *const files[] = { "a" };
+    int status = -1;
+    struct error err;
+
+    CHECK_OK(serve(&(struct command_call){ top, values, ARRAY_LEN(values), { files, 1 } }, &status, &err), &err);
+    CHECK_TEXT(ran.out, "lines 30, colour 1, debug 0, files a\n");
+    CHECK_EQ(status, 0);
+    CHECK_EQ(command_sample_config.filter.labels.n, 2);
+    CHECK_EQ(command_sample_config.sort, SAMPLE_SORT_TOTAL);
+}
+
+TEST(command_that_is_served_has_no_global_options_and_says_what_is_wrong)
+{
+    const struct command *top = command_find(&command_sample, SLICE("top"));
+    const struct command_value wrong = { "lines", "many" }, global = { "log-level", "debug" };
+    const char *const files[] = { "a" };
+    int status = -1;
+    struct error err;
+
+    CHECK_ERROR(serve(&(struct command_call){ top, &wrong, 1, { files, 1 } }, &status, &err), &err, ERR_USAGE);
+    CHECK_HAS(err.text, "--lines: ");
+    CHECK_ERROR(serve(&(struct command_call){ top, &global, 1, { files, 1 } }, &status, &err), &err, ERR_USAGE);
+    CHECK_HAS(err.text, "unknown option '--log-level'");
+    CHECK_ERROR(serve(&(struct command_call){ top, NULL, 0, { NULL, 0 } }, &status, &err), &err, ERR_USAGE);
+    CHECK_HAS(err.text, "'sample top' needs ");
+    CHECK_EQ(status, -1);
+}
+
+TEST(command_tells_whoever_it_is_served_for)
+{
+    struct command_served served = { .tell = note_told };
+    struct command_world world = { .served = &served };
+    struct command_context context = { .set = &command_sample, .world = &world };
+
+    told.n = 0;
+    log_set_level(LOG_ERROR); /* the server's own level is another matter */
+    command_note(&context, "chosen: %d", 7);
+    log_set_level(LOG_INFO);
+    CHECK_EQ(told.n, 1);
+    CHECK_TEXT(told.text, "chosen: 7");
+    CHECK_EQ(told.level, LOG_INFO);
+    command_warn(&context, "beware");
+    CHECK_EQ(told.level, LOG_WARN);
+}
+
+TEST(command_has_as_much_time_as_both_sides_allow)
+{
+    atomic_bool is_gone = false;
+    struct command_served served = { .timeout_ns = 5,
+                                     .deadline_mono_ns = clock_mono_ns() - 1,
+                                     .is_cancelled = &is_gone };
+    struct command_world world = { .served = &served };
+    struct command_context context = { .world = &world };
+    struct command_patience patience = command_patience(&context, 30 * CLOCK_NS_PER_SECOND);
+    struct error err;
+
+    CHECK(patience.is_server_s);
+    CHECK_EQ(patience.deadline_mono_ns, served.deadline_mono_ns);
+    error_set(&err, ERR_TIMEOUT, "too slow");
+    CHECK_EQ(command_too_slow(&patience, &err), -1);
+    CHECK_TEXT(err.text, "the server's --query-timeout 5ns: too slow");
+    CHECK_ERROR(command_check_asker(&context, &err), &err, ERR_TIMEOUT);
+    is_gone = true;
+    CHECK_ERROR(command_check_asker(&context, &err), &err, ERR_CANCELLED);
+    served = (struct command_served){ .is_cancelled = NULL };
+    CHECK_OK(command_check_asker(&context, &err), &err);
+    CHECK_EQ(command_patience(&context, 0).deadline_mono_ns, 0);
+    patience = command_patience(&context, CLOCK_NS_PER_SECOND);
+    CHECK(!patience.is_server_s && patience.deadline_mono_ns > clock_mono_ns());
 }

@@ -137,6 +137,27 @@ TEST(storage_is_made_by_writing_only)
     arena_done(&arena);
 }
 
+TEST(storage_lent_by_a_server_is_not_closed)
+{
+    struct store *lent = (struct store *)&lent; /* nobody looks into it */
+    struct command_served served = { .store = lent };
+    struct command_world world = { .served = &served };
+    struct command_context context = { .world = &world };
+    struct storage_config config = { .data_dir = "nowhere" };
+    struct storage_use use;
+    struct error err;
+
+    CHECK_OK(storage_use_to_read(&context, &config, &use, &err), &err);
+    CHECK(use.store == lent && use.is_lent);
+    storage_use_end(&use);
+    CHECK(!use.store);
+    CHECK_OK(storage_use_to_change(&context, &config, &use, &err), &err);
+    storage_use_end(&use);
+    world.served = NULL;
+    CHECK_ERROR(storage_use_to_read(&context, &config, &use, &err), &err, ERR_NOT_FOUND);
+    storage_use_end(&use);
+}
+
 TEST(storage_refuses_profiles_that_would_be_forgotten_at_once)
 {
     struct storage_config config = { .data_dir = "nowhere" };

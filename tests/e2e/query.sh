@@ -166,6 +166,28 @@ $(hearth tree --json --min-share 0% cpu.pb)
 EOF
 same "$(cat got)" "1789999200000000000 1790002800000000000 nanoseconds 1000000000 3 30000000000 False"
 
+t "tables are JSON, too, as those of files are"
+ask query "$cpu{version=\"1\"}" --json -n 3
+status_is 0
+functions='[(f["name"], f["self"], f["total"], f["inlined"]) for f in d["functions"]], d["functions_total"], d["whole"]'
+got=$(json "$functions")
+run hearth top --json -n 3 cpu.pb
+same "$got" "$(json "$functions")"
+ask query "$cpu{version=\"1\"}" --format tree --json
+cp .out tree.json
+ask query "$cpu{version=\"1\"}" --format json
+same_file .out tree.json
+ask query "$cpu{version=\"1\"}" --function '^serve$' --json
+functions='[(f["name"], f["callers"], f["callees"]) for f in d["functions"]]'
+got=$(json "$functions")
+run hearth peek --json '^serve$' cpu.pb
+same "$got" "$(json "$functions")"
+ask query "$cpu{version=\"1\"}" --json -o top.json
+out_empty
+is_there top.json
+refuses 2 "--json writes tables and trees, and this is a file of format pprof" hearth query --data-dir data shop --json \
+    --format pprof
+
 t "filters on functions are those of files, and a filter that leaves all changes nothing"
 for filter in "--focus render" "--ignore parse" "--hide serve" "--show parse|scan" "--show-from serve" "--focus ."; do
     for format in top tree; do
@@ -568,5 +590,31 @@ same "$(point cache.inuse_space --pyroscope-sums)" "([900], 'bytes')"
 refuses 1 "cores" hearth timeseries --data-dir data order.cpu --kind cores --from 2026-09-21 --until 2026-09-22
 refuses 1 "11000" hearth timeseries --data-dir data shop.cpu --step 1ms --from 2026-09-21 --until 2026-09-22
 refuses 2 "--by: 'a,,b' has an empty name in it" hearth timeseries --data-dir data shop.cpu --by a,,b
+
+# --- heatmap ---
+
+t "a heatmap counts every profile once, and has an exemplar for each cell"
+ask heatmap shop --type cpu --json --step 1m
+status_is 0
+same "$(json 'sum(map(sum, d["counts"])), len(d["counts"]), d["unit"], d["kind"]')" "(6, 60, 'nanoseconds/second', 'profile')"
+same "$(json 'len(d["borders"]) == len(d["counts"][0]) + 1 and d["borders"] == sorted(d["borders"])')" True
+same "$(json 'all(d["counts"][e["point"]][e["bucket"]] > 0 for e in d["exemplars"])')" True
+same "$(json 'sum(c > 0 for p in d["counts"] for c in p) == len(d["exemplars"])')" True
+id=$(json 'max(d["exemplars"], key=lambda e: e["value"])["profile_id"]')
+ask query shop --type cpu --json --profile-id "$id"
+same "$(json 'd["profiles"]')" 1
+
+t "as text it has a row for each range of values, from the largest down"
+ask heatmap shop --type cpu --buckets 4 --scale linear
+status_is 0
+same "$(sed -n 1p .out)" "nanoseconds/second of 6 profiles, 2026-09-21T14:00:00Z to 2026-09-21T15:00:00Z, 60 points of 1min"
+same "$(sed -n '3,$p' .out | awk '{ n += $2 } END { print n }')" 6
+out_has @
+out_lacks "█"
+refuses 2 "--buckets" hearth heatmap --data-dir data shop --buckets 61
+ask heatmap shop --type cpu --from 2020-01-01 --until 2020-01-02
+status_is 0
+out_empty
+err_has "there are some that begin from"
 
 finish

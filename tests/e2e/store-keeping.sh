@@ -292,7 +292,7 @@ for command in "import cpu.pb" "keep {} --from 1h --until now --name x" "delete 
     # shellcheck disable=SC2086  # words are what is wanted
     refuses 1 "$writer" hearth $command --data-dir busy
     err_has "only one process may change a store"
-    err_has "--url, is not available yet"
+    err_has "let it do this itself with --url"
 done
 is_not_there elsewhere
 for command in series labels types stats verify keep "label-values service_name"; do
