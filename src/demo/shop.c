@@ -72,7 +72,7 @@ static void serve(struct thread *thread, void *context)
 static int start_clerk(struct shop *shop, uint32_t number, struct error *err)
 {
     struct clerk *clerk = &shop->clerks[number];
-    char name[THREAD_NAME_BYTES];
+    char name[24];
 
     clerk->shop = shop;
     if (shopwork_new(&shop->stock, number + 1, &clerk->work, err) < 0)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/hash.h"
 #include "base/vec.h"
 #include "unwind/framewalk.h"
 
@@ -179,15 +180,26 @@ static clockid_t thread_clock(pid_t id)
     return (clockid_t)(~(unsigned)id << 3 | 6u);
 }
 
+static struct timespec timespec_of(int64_t ns)
+{
+    return (struct timespec){ ns / CLOCK_NS_PER_SECOND, ns % CLOCK_NS_PER_SECOND };
+}
+
+/* The first sample of a thread comes anywhere within the first period: else threads that work for less than one would
+ * never be seen, however often sampling begins anew. */
+static int64_t first_ns(pid_t id)
+{
+    return 1 + (int64_t)(hash_mix64((uint64_t)id ^ (uint64_t)clock_mono_ns() << 24) % (uint64_t)sampler.period_ns);
+}
+
 /* Without one the thread is not sampled: it may have ended just now, or there may be no more timers. */
 static void give_timer(struct followed *thread)
 {
     struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGPROF };
-    struct itimerspec times = { .it_interval.tv_sec = sampler.period_ns / CLOCK_NS_PER_SECOND,
-                                .it_interval.tv_nsec = sampler.period_ns % CLOCK_NS_PER_SECOND };
+    struct itimerspec times = { .it_interval = timespec_of(sampler.period_ns),
+                                .it_value = timespec_of(first_ns(thread->id)) };
 
     event.sigev_notify_thread_id = thread->id;
-    times.it_value = times.it_interval;
     if (timer_create(thread_clock(thread->id), &event, &thread->timer) < 0) {
         atomic_fetch_add(&sampler.n_unfollowed, 1);
         return;

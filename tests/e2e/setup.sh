@@ -24,12 +24,6 @@ run "$root/run" top relative.folded
 status_is 0
 out_has "are"
 
-t "./run alone shows the example, and says what it runs"
-run "$root/run"
-status_is 0
-same "$out" "$(hearth top "$root/examples/checkout.folded")"
-err_has "hearth top examples/checkout.folded"
-
 t "./run makes nothing when all is made"
 touch before
 run "$root/run" --version
