@@ -8,6 +8,7 @@
 
 enum {
     IDCACHE_WAYS = 4,
+    IDCACHE_FIRST_SETS = 8192,
     MAX_PENDING_BYTES = 1 << 28, /* of one chunk; a group commit is far smaller */
     KEPT_PENDING_BYTES = 1024,   /* by a chunk that was taken */
     AHEAD = 16,                  /* lookups whose memory is on its way */
@@ -20,9 +21,8 @@ int idcache_init(struct idcache *cache, size_t max_bytes, struct error *err)
 {
     size_t sets = MIN(MAX(max_bytes / (IDCACHE_WAYS * sizeof(*cache->slots)), 1u), (size_t)1 << 30);
 
-    *cache = (struct idcache){ .n_sets = (uint32_t)sets };
-    /* Zeroed memory of this size comes untouched from the system: what is not used takes no room. */
-    cache->slots = memory_alloc_zero(sets * IDCACHE_WAYS * sizeof(*cache->slots), err);
+    *cache = (struct idcache){ .n_sets = (uint32_t)MIN(sets, (size_t)IDCACHE_FIRST_SETS), .max_sets = (uint32_t)sets };
+    cache->slots = memory_alloc_zero((size_t)cache->n_sets * IDCACHE_WAYS * sizeof(*cache->slots), err);
     return cache->slots ? 0 : -1;
 }
 
@@ -65,12 +65,40 @@ uint32_t idcache_find(struct idcache *cache, struct hash128 hash)
 }
 
 /* The newest, or last asked for, stands first; the last one falls out. */
-void idcache_put(struct idcache *cache, struct hash128 hash, uint32_t id)
+static void put(struct idcache *cache, struct hash128 hash, uint32_t id)
 {
     struct idcache_slot *set = set_of(cache, hash);
 
+    cache->n_forgotten += set[IDCACHE_WAYS - 1].id != 0;
     memmove(set + 1, set, (IDCACHE_WAYS - 1) * sizeof(*set));
     set[0] = (struct idcache_slot){ .hash = hash, .id = id };
+}
+
+static void grow(struct idcache *cache)
+{
+    struct idcache larger = { .n_sets = (uint32_t)MIN(cache->n_sets * 2ull, cache->max_sets),
+                              .max_sets = cache->max_sets };
+    struct error err;
+
+    larger.slots = memory_alloc_zero((size_t)larger.n_sets * IDCACHE_WAYS * sizeof(*larger.slots), &err);
+    if (!larger.slots) {
+        cache->max_sets = cache->n_sets;
+        return;
+    }
+    /* Backwards: of each set the oldest goes first, so that the newest stands first again. */
+    for (size_t i = (size_t)cache->n_sets * IDCACHE_WAYS; i-- > 0;)
+        if (cache->slots[i].id)
+            put(&larger, cache->slots[i].hash, cache->slots[i].id);
+    memory_free(cache->slots);
+    *cache = larger;
+}
+
+void idcache_put(struct idcache *cache, struct hash128 hash, uint32_t id)
+{
+    put(cache, hash, id);
+    /* Then it is half full, and has forgotten about one in thirty. */
+    if (cache->n_sets < cache->max_sets && cache->n_forgotten > cache->n_sets / 16)
+        grow(cache);
 }
 
 /* --- opening --- */

@@ -29,16 +29,18 @@ struct dictionary_share {
     _Atomic uint32_t n; /* dictionaries that have hashes loaded */
 };
 
-/* A bounded cache from hashes to ids, four ways to a set; forgets what was not asked for the longest. */
+/* A bounded cache from hashes to ids, four ways to a set; forgets what was not asked for the longest. It grows up to its
+ * bound when it forgets: hashes are spread over all of it, so that a large one would take all its memory for a few. */
 struct idcache {
     struct idcache_slot {
         struct hash128 hash;
         uint32_t id;
         uint32_t spare;
     } * slots;
-    uint32_t n_sets;
+    uint32_t n_sets, max_sets;
+    uint32_t n_forgotten; /* since it grew */
 };
-/* At most `max_bytes`, at least one set. Errors: ERR_MEMORY. */
+/* At most `max_bytes`, at least one set. Errors: ERR_MEMORY. Where there is no memory to grow later, it stays as it is. */
 MUST_CHECK int idcache_init(struct idcache *cache, size_t max_bytes, struct error *err);
 void idcache_done(struct idcache *cache);
 /* The id, or 0. */

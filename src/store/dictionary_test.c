@@ -400,6 +400,50 @@ TEST(dictionary_gives_equal_label_sets_one_id)
 
 /* --- the cache --- */
 
+/* Any number as a hash. */
+static struct hash128 hash_of(uint32_t number)
+{
+    return (struct hash128){ hash_mix64(number), hash_mix64(~(uint64_t)number) | 1 };
+}
+
+TEST(idcache_grows_up_to_its_bound_and_forgets_little)
+{
+    const uint32_t max_bytes = 8 << 20, n = 100000;
+    struct idcache cache;
+    struct error err = { 0 };
+    uint32_t first_sets, n_found = 0;
+
+    CHECK_OK(idcache_init(&cache, max_bytes, &err), &err);
+    first_sets = cache.n_sets;
+    for (uint32_t i = 1; i <= n; i++)
+        idcache_put(&cache, hash_of(i), i);
+    CHECK(cache.n_sets > first_sets);
+    CHECK(cache.n_sets < cache.max_sets);
+    for (uint32_t i = 1; i <= n; i++) {
+        uint32_t id = idcache_find(&cache, hash_of(i));
+
+        CHECK(id == 0 || id == i);
+        n_found += id == i;
+    }
+    CHECK(n_found > n * 93ull / 100);
+    for (uint32_t i = 1; i <= 10 * n; i++)
+        idcache_put(&cache, hash_of(n + i), i);
+    CHECK_EQ(cache.n_sets, cache.max_sets);
+    CHECK((uint64_t)cache.n_sets * 4 * sizeof(*cache.slots) <= max_bytes);
+    CHECK_EQ(idcache_find(&cache, hash_of(11 * n)), 10 * n);
+    idcache_done(&cache);
+
+    /* Without memory to grow it goes on as it is. */
+    CHECK_OK(idcache_init(&cache, max_bytes, &err), &err);
+    memory_fail_at(1);
+    for (uint32_t i = 1; i <= n; i++)
+        idcache_put(&cache, hash_of(n + i), i);
+    memory_fail_at(0);
+    CHECK_EQ(cache.n_sets, first_sets);
+    CHECK_EQ(idcache_find(&cache, hash_of(2 * n)), n);
+    idcache_done(&cache);
+}
+
 TEST(idcache_keeps_the_newest_of_a_set)
 {
     struct idcache cache;

@@ -10,6 +10,7 @@ static const int64_t idle_day_ns = 120 * CLOCK_NS_PER_SECOND;
 static const int64_t idle_tenant_ns = 600 * CLOCK_NS_PER_SECOND;
 static const int64_t tight_tenant_ns = 10 * CLOCK_NS_PER_SECOND;
 static const int64_t retention_period_ns = 60 * CLOCK_NS_PER_SECOND;
+static const uint64_t kept_free_bytes = 8 << 20; /* by malloc, for the next who need them */
 
 /* Whether there are heads to close, or to drop once nobody reads them. */
 static bool has_heads(struct day *day)
@@ -270,7 +271,7 @@ static int maintain(struct rocks *rocks, bool is_background, struct error *err)
     unload_idle(rocks, mono_ns);
     dayset_close_idle(&rocks->days, mono_ns - idle_day_ns, day_start(now_ns) - DAY_NS);
     /* What RocksDB freed counts as well: it is held by the same malloc. */
-    memory_trim_above(rocks->budget.total_bytes / 16);
+    memory_trim_above(MIN(rocks->budget.total_bytes / 16, kept_free_bytes));
     return result;
 }
 

@@ -430,14 +430,14 @@ int pprof_decode_samples(struct pprof_decoder *d, struct error *err)
     struct protobuf_reader failed = { 0 };
     struct tables *t = d->tables;
     struct profile *p = d->profile;
-    const struct slice *end = d->samples.items + d->samples.n;
     uint32_t max_depth = d->batch->limits.max_depth;
     struct frames frames = { 0 };
     uint32_t row = 0;
 
     if (make_columns(d, err) < 0 || make_frames(d, &frames, err) < 0)
         return -1;
-    for (const struct slice *sample = d->samples.items; sample < end; sample++) {
+    for (uint64_t i = 0; i < d->samples.n; i++) {
+        const struct slice *sample = &d->samples.items[i];
         struct target target = { .row = row };
         uint32_t *frame;
 
