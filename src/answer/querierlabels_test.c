@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "answer/querier_asked_test.h"
 
-
 TEST(querier_profile_types_are_those_of_the_range)
 {
     struct asked asked;

@@ -24,7 +24,7 @@ struct server_config {
     uint64_t max_body_bytes, queue_bytes, spill_bytes;
     uint64_t n_workers, n_readers, max_connections;
     int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns, stop_timeout_ns, query_timeout_ns;
-    uint64_t query_bytes, answer_bytes;
+    uint64_t query_bytes, query_cache_bytes, answer_bytes;
     const char *cors_origin;
     bool has_access_log;
     bool has_self_profile;
@@ -87,6 +87,11 @@ static const struct option_spec limit_options[] = {
       .min = "1", .max = "64" },
     { "answer-memory", OPTION_SIZE, FIELD(server_config, answer_bytes), "256MiB",
       "What answers may take of memory until they are read. More are refused.", .min = "1MiB" },
+    { "query-cache", OPTION_SIZE, FIELD(server_config, query_cache_bytes), "128MiB",
+      "Call trees that stay in memory between queries: one that was asked for lately is many times faster than a new "
+      "one. "
+      "The trees of a busy service take some megabytes.",
+      .min = "1MiB" },
     { "query-timeout", OPTION_DURATION, FIELD(server_config, query_timeout_ns), "30s",
       "How long a query may take; 0 = as long as it needs." },
     { "stop-timeout", OPTION_DURATION, FIELD(server_config, stop_timeout_ns), "10s",
@@ -199,6 +204,7 @@ static int make_options(const struct server_config *config, struct server_option
         .body_timeout_ns = config->body_timeout_ns,
         .idle_timeout_ns = config->idle_timeout_ns,
         .query_bytes = config->query_bytes,
+        .query_cache_bytes = config->query_cache_bytes,
         .query_timeout_ns = config->query_timeout_ns,
         .cors_origin = config->cors_origin,
         .has_access_log = config->has_access_log,

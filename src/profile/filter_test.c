@@ -81,8 +81,7 @@ TEST(filter_call_site_keeps_stacks_that_begin_with_it)
     check_filter(&(struct filter_spec){ .call_site = a_b + 1, .n_call_site = 1 }, "b=32");
     check_filter(&(struct filter_spec){ .call_site = x_l, .n_call_site = 2 }, "xLy=8");
     /* Names as they were, whatever is hidden. */
-    check_filter(&(struct filter_spec){ .call_site = a_b, .n_call_site = 2, .hide = SLICE("a") },
-                 "bc=1 bd=2 (bc)d=4");
+    check_filter(&(struct filter_spec){ .call_site = a_b, .n_call_site = 2, .hide = SLICE("a") }, "bc=1 bd=2 (bc)d=4");
 }
 
 TEST(filter_show_from_starts_at_the_match_nearest_the_root)

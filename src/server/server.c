@@ -50,7 +50,9 @@ static int make_workers(struct server *server, struct error *err)
 static int open_answers(struct server *server, struct error *err)
 {
     const struct server_options *options = &server->options;
-    struct engine_options engine = { .store = server->store, .query_bytes = options->query_bytes };
+    struct engine_options engine = { .store = server->store,
+                                     .cache_bytes = options->query_cache_bytes,
+                                     .query_bytes = options->query_bytes };
     const struct server_guest *guest = &options->guest;
     struct route_mount mounts[] = { { &server_routes, server },
                                     { &answer_routes, &server->answer },

@@ -51,9 +51,10 @@ struct server_options {
     uint64_t max_waiting_bytes; /* of bodies that wait for a worker; 0 = 32 MiB */
     uint64_t max_spill_bytes;   /* 0 = 1 GiB */
     int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns; /* 0 = chosen by net/ */
-    uint64_t query_bytes;                                      /* what a query may take; 0 = chosen by the engine */
-    int64_t query_timeout_ns;                                  /* 0 = none */
-    const char *cors_origin;                                   /* NULL = pages of other origins may not ask */
+    uint64_t query_cache_bytes; /* of call trees that stay between queries; 0 = chosen by the engine */
+    uint64_t query_bytes;       /* what a query may take; 0 = chosen by the engine */
+    int64_t query_timeout_ns;   /* 0 = none */
+    const char *cors_origin;    /* NULL = pages of other origins may not ask */
     bool has_access_log;
     struct profilecounters_options counters;         /* max_rows 0 = none */
     struct server_alias aliases[SERVER_MAX_ALIASES]; /* for the status */
