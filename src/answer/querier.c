@@ -77,13 +77,9 @@ int64_t querier_ns(int64_t ms)
     return ns;
 }
 
-int querier_range(const struct querier_request *request, int64_t *ret_from_ns, int64_t *ret_until_ns, struct error *err)
+int querier_ordered_range(const struct querier_request *request, int64_t *ret_from_ns, int64_t *ret_until_ns,
+                          struct error *err)
 {
-    if (request->start == 0 || request->end == 0)
-        return error_set(err, ERR_INVALID,
-                         "missing time range in the query: start is %lld and end is %lld; give both in Unix "
-                         "milliseconds",
-                         (long long)request->start, (long long)request->end);
     if (request->start > request->end)
         return error_set(err, ERR_INVALID, "the time range ends before it begins: start is %lld, end is %lld",
                          (long long)request->start, (long long)request->end);
@@ -91,6 +87,16 @@ int querier_range(const struct querier_request *request, int64_t *ret_from_ns, i
     *ret_until_ns = querier_ns(request->end);
     *ret_until_ns += *ret_until_ns < INT64_MAX;
     return 0;
+}
+
+int querier_range(const struct querier_request *request, int64_t *ret_from_ns, int64_t *ret_until_ns, struct error *err)
+{
+    if (request->start == 0 || request->end == 0)
+        return error_set(err, ERR_INVALID,
+                         "missing time range in the query: start is %lld and end is %lld; give both in Unix "
+                         "milliseconds",
+                         (long long)request->start, (long long)request->end);
+    return querier_ordered_range(request, ret_from_ns, ret_until_ns, err);
 }
 
 /* --- selectors --- */

@@ -33,7 +33,10 @@ void querier_serve(struct exchange *exchange, const struct querier_procedure *pr
 
 /* What each of these checks has as errors is ERR_INVALID, naming the field and what is right, or ERR_MEMORY. */
 
-/* P1; neither end may be missing. */
+/* P1. */
+MUST_CHECK int querier_ordered_range(const struct querier_request *request, int64_t *ret_from_ns, int64_t *ret_until_ns,
+                                     struct error *err);
+/* The same where neither end may be missing. */
 MUST_CHECK int querier_range(const struct querier_request *request, int64_t *ret_from_ns, int64_t *ret_until_ns,
                              struct error *err);
 /* A moment of a request, within what nanoseconds can say. */

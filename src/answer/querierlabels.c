@@ -38,13 +38,7 @@ static int types_range(const struct querier_request *request, int64_t *ret_from_
         *ret_from_ns = *ret_until_ns - HOUR_NS;
         return 0;
     }
-    if (request->start > request->end)
-        return error_set(err, ERR_INVALID, "the time range ends before it begins: start is %lld, end is %lld",
-                         (long long)request->start, (long long)request->end);
-    *ret_from_ns = querier_ns(request->start);
-    *ret_until_ns = querier_ns(request->end);
-    *ret_until_ns += *ret_until_ns < INT64_MAX;
-    return 0;
+    return querier_ordered_range(request, ret_from_ns, ret_until_ns, err);
 }
 
 static int answer_profile_types(struct querier_call *call, const struct querier_request *request, struct error *err)
