@@ -35,6 +35,8 @@
 }
 // clang-format on
 
+#define RENDER_TYPES "application/json, application/octet-stream, text/plain"
+
 static const struct route routes[] = {
     { HTTP_POST, "/version.v1.Version/Version", ROUTE_PUBLIC,
       "Which versions of querier.v1 there are: version.v1.VersionResponse.", clientcalls_version,
@@ -89,9 +91,9 @@ static const struct route routes[] = {
       clientcalls_no_debuginfo, .is_procedure = true },
 
     { HTTP_GET, "/pyroscope/render", ROUTE_READ, "A flame graph with its timeline, as Pyroscope's pages read it.",
-      render_handle, .parameters = RENDER_PARAMETERS },
-    { HTTP_GET, "/render", ROUTE_READ, "The same as /pyroscope/render.", render_handle,
-      .parameters = RENDER_PARAMETERS },
+      render_handle, .parameters = RENDER_PARAMETERS, .produces = RENDER_TYPES },
+    { HTTP_GET, "/render", ROUTE_READ, "The same as /pyroscope/render.", render_handle, .parameters = RENDER_PARAMETERS,
+      .produces = RENDER_TYPES },
     { HTTP_GET, "/pyroscope/render-diff", ROUTE_READ, "A flame graph of two sides.", render_handle_diff,
       .parameters = DIFF_PARAMETERS },
     { HTTP_GET, "/render-diff", ROUTE_READ, "The same as /pyroscope/render-diff.", render_handle_diff,

@@ -137,16 +137,43 @@ static int give(struct run *run, struct slice name, const char *text, struct err
     return give_value(run, parameter.name, text, err);
 }
 
-/* One that is empty counts as absent, as forms send it. */
-static int take_pair(struct run *run, const struct urlquery_pair *pair, struct error *err)
+/* Whether an empty value counts as absent, as forms send it: that of a text. Others have nothing that is empty. */
+static bool is_absent(const struct run *run, const struct urlquery_pair *pair)
 {
     struct apirow_parameter parameter;
+
+    if (pair->value.len > 0 || !apirow_find_parameter(run->row, pair->name, &parameter))
+        return false;
+    if (!parameter.spec)
+        return true;
+    switch (parameter.spec->type) {
+    case OPTION_BOOL:
+    case OPTION_INT:
+    case OPTION_UINT:
+    case OPTION_DOUBLE:
+    case OPTION_ENUM:
+    case OPTION_LIST: return false;
+    case OPTION_TEXT:
+    case OPTION_FILE:
+    case OPTION_DIRECTORY:
+    case OPTION_REGEX:
+    case OPTION_DURATION:
+    case OPTION_SIZE:
+    case OPTION_PERCENT:
+    case OPTION_RATE:
+    case OPTION_ADDRESS: break;
+    }
+    return true;
+}
+
+static int take_pair(struct run *run, const struct urlquery_pair *pair, struct error *err)
+{
     struct slice value;
 
     if (slice_find_byte(pair->name, '\0') >= 0 || slice_find_byte(pair->value, '\0') >= 0)
         return error_set(err, ERR_USAGE, "a parameter holds a NUL byte; take it out");
-    if (pair->value.len == 0)
-        return apirow_find_parameter(run->row, pair->name, &parameter) ? 0 : unknown_parameter(run, pair->name, err);
+    if (is_absent(run, pair))
+        return 0;
     value = arena_copy(&run->exchange->arena, pair->value, err); /* with a NUL behind it */
     return value.ptr ? give(run, pair->name, value.ptr, err) : -1;
 }

@@ -206,13 +206,15 @@ TEST(api_refuses_with_a_sentence_and_the_code)
     close_api(&asked);
 }
 
-TEST(api_takes_an_empty_parameter_for_none)
+TEST(api_takes_an_empty_text_for_none)
 {
     struct asked asked;
 
     open_api(&asked);
     CHECK_EQ(get(&asked, "/api/v1/series", "selector=&from=&&until"), 200);
     CHECK_EQ(get(&asked, "/api/v1/series", "selctor="), 400);
+    CHECK_EQ(get(&asked, "/api/v1/series", "output="), 400);
+    CHECK_EQ(get(&asked, "/api/v1/series", "width="), 400);
     close_api(&asked);
 }
 

@@ -174,8 +174,7 @@ static struct apirow_parameter argument_parameter(const struct apirow *row, size
     return (struct apirow_parameter){ .name = row->arguments[i],
                                       .target = APIROW_ARGUMENT,
                                       .help = row->command->arguments[i].help,
-                                      .is_required = row->command->arguments[i].min > 0,
-                                      .row = row };
+                                      .is_required = row->command->arguments[i].min > 0 };
 }
 
 static struct apirow_parameter option_parameter(const struct apirow *row, const struct option_spec *spec)
@@ -185,8 +184,7 @@ static struct apirow_parameter option_parameter(const struct apirow *row, const 
                                           .spec = spec,
                                           .help = spec->help,
                                           .default_text = spec->default_text,
-                                          .is_required = is_among(row->required, APIROW_MAX_REQUIRED, spec->name),
-                                          .row = row };
+                                          .is_required = is_among(row->required, APIROW_MAX_REQUIRED, spec->name) };
 
     if (strcmp(spec->name, "format") == 0 && row->formats[0]) {
         parameter.words = row->formats;
@@ -206,7 +204,6 @@ static struct apirow_parameter own_parameter(const struct apirow *row, size_t ow
         .help = spec->help,
         .default_text = spec->default_text,
         .words = own == OWN_OUTPUT && !has_option(row, "csv") ? output_words_without_csv : NULL,
-        .row = row,
     };
 }
 

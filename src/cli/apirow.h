@@ -12,11 +12,10 @@
 #include "cli/command.h"
 #include "net/route.h"
 
-#define APIROW_MAX_ARGUMENTS  2
-#define APIROW_MAX_FORMATS    8
-#define APIROW_MAX_WITHOUT    10
-#define APIROW_MAX_REQUIRED   2
-#define APIROW_MAX_PARAMETERS 64
+#define APIROW_MAX_ARGUMENTS 2
+#define APIROW_MAX_FORMATS   8
+#define APIROW_MAX_WITHOUT   10
+#define APIROW_MAX_REQUIRED  2
 
 struct apirow {
     enum http_method method;
@@ -61,7 +60,6 @@ struct apirow_parameter {
     const char *default_text; /* NULL = none */
     bool is_required;         /* the request fails without it */
     const char *const *words; /* of a path that takes some of the words only, up to a NULL; NULL = those of `spec` */
-    const struct apirow *row;
 };
 
 /* Parameter `index` of a row; false behind the last. */

@@ -426,6 +426,6 @@ const struct command cmd_server = {
                   { "hearth server --data-dir /var/lib/hearth --retention 7d", "Keeps them elsewhere, for a week." },
                   { "hearth server --listen 127.0.0.1:0 --listen-otlp-grpc off --listen-otlp-http off",
                     "Listens on one free port, which the first line tells." },
-                  { "hearth query --data-dir hearth-data my-service.cpu", "Asks the store of a running server." } },
+                  { "hearth query --url http://127.0.0.1:4040 my-service.cpu", "Asks a running server." } },
     .run = run,
 };

@@ -153,7 +153,8 @@ static void put_route_parameters(const struct route *route, struct buffer *out)
 
 /* --- bodies and answers --- */
 
-static void put_content(const char *indent, struct slice types, struct buffer *out)
+/* Of JSON, ours is an object; of what others expect there are lists, too. */
+static void put_content(const char *indent, struct slice types, bool is_ours, struct buffer *out)
 {
     struct slice type;
 
@@ -165,7 +166,12 @@ static void put_content(const char *indent, struct slice types, struct buffer *o
 
         buffer_printf(out, "%s  ", indent);
         quote(slice_trim(type), out);
-        buffer_printf(out, ":\n%s    schema:\n%s      type: %s\n", indent, indent, is_json ? "object" : "string");
+        buffer_printf(out, ":\n%s    schema:", indent);
+        if (is_json)
+            buffer_append_text(out, is_ours ? "" : " {}");
+        buffer_append_byte(out, '\n');
+        if (!is_json || is_ours)
+            buffer_printf(out, "%s      type: %s\n", indent, is_json ? "object" : "string");
         if (!is_json && !slice_starts_with(slice_trim(type), SLICE("text/")))
             buffer_printf(out, "%s      format: binary\n", indent);
     }
@@ -196,7 +202,7 @@ static void put_request_body(const struct route *route, struct buffer *out)
     if (route->method != HTTP_POST || route->handler == api_serve)
         return;
     buffer_append_text(out, "      requestBody:\n        required: true\n");
-    put_content("        ", slice_from(route->is_procedure ? PROCEDURE_TYPES : "application/octet-stream"), out);
+    put_content("        ", slice_from(route->is_procedure ? PROCEDURE_TYPES : "application/octet-stream"), false, out);
 }
 
 static void put_responses(const struct route *route, struct buffer *out)
@@ -208,7 +214,7 @@ static void put_responses(const struct route *route, struct buffer *out)
         buffer_append_text(out, "          headers:\n            X-Hearth-Messages:\n"
                                 "              $ref: \"#/components/headers/Messages\"\n            Server-Timing:\n"
                                 "              $ref: \"#/components/headers/Timing\"\n");
-    put_content("          ", slice_from(types_of(route)), out);
+    put_content("          ", slice_from(types_of(route)), route->handler == api_serve, out);
     for (size_t i = 0; i < ARRAY_LEN(failures); i++)
         if (route->scope != ROUTE_PUBLIC || failures[i] == 503)
             buffer_printf(out, "        \"%d\":\n          $ref: \"#/components/responses/Failure\"\n", failures[i]);
@@ -216,23 +222,21 @@ static void put_responses(const struct route *route, struct buffer *out)
 
 /* --- operations --- */
 
-/* "getApiV1LabelValues" */
+/* "getApiV1Label_values": a slash begins a word, and so no two paths get the same. */
 static void put_operation_id(const struct route *route, struct buffer *out)
 {
-    bool is_start = true;
+    bool is_start = false;
 
     buffer_append_text(out, "      operationId: ");
     for (const char *c = http_method_name(route->method); *c; c++)
         buffer_append_byte(out, (char)(*c | 0x20));
     for (const char *c = route->path; *c; c++) {
-        bool is_lower = *c >= 'a' && *c <= 'z';
+        bool is_lower = *c >= 'a' && *c <= 'z',
+             is_word = is_lower || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
 
-        if (is_lower || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9')) {
-            buffer_append_byte(out, (char)(is_start && is_lower ? *c & ~0x20 : *c));
-            is_start = false;
-        } else {
-            is_start = true;
-        }
+        if (*c != '/')
+            buffer_append_byte(out, (char)(!is_word ? '_' : is_start && is_lower ? *c & ~0x20 : *c));
+        is_start = *c == '/';
     }
     buffer_append_byte(out, '\n');
 }

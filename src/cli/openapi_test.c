@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/openapi.h"
 
+#include "answer/answer.h"
+#include "base/memory.h"
 #include "base/test.h"
 #include "cli/api.h"
 
@@ -76,7 +78,36 @@ TEST(openapi_describes_parameters_by_the_options_of_commands)
     CHECK_HAS(page, "            type: array\n            items:\n              type: string\n");
     CHECK_HAS(page, "            type: boolean\n            default: false\n");
     CHECK_HAS(page, "\"text/csv\"");
+    CHECK_HAS(page, "      operationId: getApiV1Label_values\n");
     CHECK_HAS(page, "              $ref: \"#/components/headers/Messages\"\n");
+    buffer_done(&out);
+}
+
+TEST(openapi_names_every_operation_of_a_server_differently)
+{
+    const struct route_mount mounts[] = { { &server_routes, NULL },
+                                          { &answer_routes, NULL },
+                                          { &apirow_routes, NULL } };
+    struct slice rest, line, ids[256];
+    struct route_table all;
+    struct buffer out;
+    struct error err;
+    size_t n = 0;
+
+    buffer_init(&out, 0);
+    CHECK_OK(route_join(mounts, ARRAY_LEN(mounts), &all, &err), &err);
+    openapi_print(&all, &out);
+    rest = buffer_slice(&out);
+    while (slice_next_part(&rest, '\n', &line)) {
+        if (!slice_starts_with(line, SLICE("      operationId: ")))
+            continue;
+        for (size_t i = 0; i < n; i++)
+            CHECK(!slice_equal(ids[i], line));
+        CHECK(n < ARRAY_LEN(ids));
+        ids[n++] = line;
+    }
+    CHECK_EQ(n, all.n);
+    memory_free((void *)all.routes);
     buffer_done(&out);
 }
 

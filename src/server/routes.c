@@ -52,12 +52,13 @@ static const struct route routes[] = {
       .is_quick = true },
 
     { HTTP_GET, "/debug/pprof/", ROUTE_READ, "What there is to see of what the server itself does, as a page.",
-      selfprofiling_index, .is_quick = true },
+      selfprofiling_index, .is_quick = true, .produces = "text/html" },
     { HTTP_GET, "/debug/pprof/profile", ROUTE_READ,
       "A CPU profile of the server itself, as pprof. One at a time: 429 while another is recorded.",
-      selfprofiling_profile, .parameters = { { "seconds", "How long to record: 1 to 300; 30 unless given." } } },
+      selfprofiling_profile, .parameters = { { "seconds", "How long to record: 1 to 300; 30 unless given." } },
+      .produces = "application/octet-stream" },
     { HTTP_GET, "/debug/pprof/cmdline", ROUTE_READ, "The command line of the server, words separated by NUL.",
-      selfprofiling_cmdline },
+      selfprofiling_cmdline, .produces = "text/plain" },
 };
 
 const struct route_table server_routes = { routes, ARRAY_LEN(routes) };
