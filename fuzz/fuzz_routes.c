@@ -99,8 +99,8 @@ static void handle(struct exchange *exchange, bool is_overflow)
 /* What senders act upon; 500 is for faults of our own. */
 static bool is_meant(int status)
 {
-    return status == 200 || status == 204 || (status >= 400 && status <= 429) || status == 501 || status == 503 ||
-           status == 507;
+    return status == 200 || status == 204 || (status >= 400 && status <= 429) || status == 499 || status == 501 ||
+           status == 503 || status == 507;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -132,6 +132,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                           .received_ns = clock_now_ns() };
     add_headers(&exchange->request.headers, data[1]);
     exchange->context = server;
+    /* Whoever waits for a profile of the server waits for long. */
+    atomic_store(&exchange->is_gone, exchange->route->handler == selfprofiling_profile);
     arena_init(&exchange->arena, MAX_ARENA);
     buffer_init(&exchange->response.body, 0);
     handle(exchange, data[0] >= 128);

@@ -189,6 +189,8 @@ static void record_profile(struct exchange *exchange, uint64_t seconds)
     }
     if (!wait_for(exchange, seconds)) {
         selfprofile_cancel(server->self_profile, recording);
+        error_set(&err, ERR_CANCELLED, "the asker has gone");
+        exchange_fail(exchange, &err);
         return;
     }
     batch_init(&batch, NULL);

@@ -59,13 +59,15 @@ static size_t read_memory(uintptr_t at, void *to, size_t len)
 /* Two words at `at`, through the window. */
 static bool read_frame(struct window *window, uintptr_t at, uintptr_t ret_words[static 2])
 {
-    if (at < window->start || at - window->start + 2 * sizeof(uintptr_t) > window->len) {
+    const size_t len = 2 * sizeof(uintptr_t);
+
+    if (at < window->start || at - window->start > window->len || window->len - (at - window->start) < len) {
         window->start = at;
         window->len = read_memory(at, window->bytes, sizeof(window->bytes));
-        if (window->len < 2 * sizeof(uintptr_t))
+        if (window->len < len)
             return false;
     }
-    memcpy(ret_words, window->bytes + (at - window->start), 2 * sizeof(uintptr_t));
+    memcpy(ret_words, window->bytes + (at - window->start), len);
     return true;
 }
 

@@ -47,6 +47,10 @@ TEST(framewalk_ends_at_frame_pointers_that_cannot_be_right)
         CHECK_EQ(framewalk(&registers, frames, FRAMEWALK_MAX_DEPTH), 1);
         CHECK_EQ(frames[0], CODE(1));
     }
+    registers.sp = UINTPTR_MAX - 7; /* nor can this */
+    registers.fp = UINTPTR_MAX - 7;
+    CHECK_EQ(framewalk(&registers, frames, FRAMEWALK_MAX_DEPTH), 1);
+    registers.sp = address_of(&stack[4]);
     registers.fp = address_of(&stack[6]);
     stack[6] = address_of(&stack[6]); /* its own caller */
     stack[7] = CODE(2);

@@ -7,7 +7,11 @@
 
 #include <time.h>
 
-#define HOTWORK_FUNCTION __attribute__((noinline, noclone, unused))
+#if defined(__clang__)
+#define HOTWORK_FUNCTION __attribute__((noinline, unused))
+#else
+#define HOTWORK_FUNCTION __attribute__((noipa, unused))
+#endif
 
 #if defined(__SANITIZE_THREAD__)
 /* The thread sanitizer calls handlers later than the signal came, at calls that it watches: where a thread was is lost. */
@@ -35,7 +39,7 @@ HOTWORK_FUNCTION static uint64_t hotwork_leaf(uint64_t seed)
 
 HOTWORK_FUNCTION static uint64_t hotwork_cold(uint64_t seed)
 {
-    for (int i = 0; i < 10000; i++)
+    for (int i = 0; i < 500; i++)
         seed ^= seed << 13 ^ seed >> 7;
     return seed;
 }

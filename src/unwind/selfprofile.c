@@ -13,7 +13,7 @@
 
 #define LOOK_NS             (CLOCK_NS_PER_SECOND / 2) /* how often samples are fetched, and new threads looked for */
 #define DEFAULT_MEMORY      ((uint64_t)16 << 20)
-#define MAX_KNOWN_ADDRESSES (1u << 20)
+#define MAX_KNOWN_ADDRESSES (1u << 16)
 
 struct selfprofile_recording {
     struct selfprofile_recording *next;

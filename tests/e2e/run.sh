@@ -43,7 +43,14 @@ t "a port in use is a sentence and a suggestion"
 HEARTH_LISTEN=${url#http://} RUN_DATA=$work/other run "$root/run"
 status_is 1
 out_empty
-same "$errout" "${url#http://} is in use, maybe by another ./run; stop that one, or choose another port: HEARTH_LISTEN=127.0.0.1:0 ./run"
+same "$errout" "${url#http://} is in use by another program; stop that one, or choose another port: HEARTH_LISTEN=127.0.0.1:0 ./run"
+
+t "so is a second one in the same place, which leaves the first alone"
+HEARTH_LISTEN=127.0.0.1:0 run "$root/run"
+status_is 1
+out_empty
+same "$errout" "another ./run uses $work/data; stop that one, or choose another directory and port: RUN_DATA=/tmp/hearth HEARTH_LISTEN=127.0.0.1:0 ./run"
+ask /ready && answers 200 ready
 
 t "Ctrl-C ends both"
 kill -INT -"$server_pid"

@@ -49,6 +49,21 @@ t "what profiles come to is among the metrics, for rules of Prometheus"
 ask /metrics && answers 200 'hearth_profiles_cpu_total{service_name="api",region="eu"} 0.150000000'
 out_has 'pyroscope_profiles_cpu_total{service_name="api",region="eu"} 0.150000000'
 
+t "it shows what it does itself, as programs in Go do"
+ask /debug/pprof/ && answers 200 'profile?seconds=30'
+ask '/debug/pprof/profile?seconds=x' && answers 400 "seconds 'x': give a whole number from 1 to 300"
+curl -s -m 30 "$url/debug/pprof/profile?seconds=1" -o own.pb.gz &
+asking=$!
+# shellcheck disable=SC2034  # only the number of turns counts
+for turn in 1 2 3 4 5 6 7 8; do curl -s -o /dev/null "$url/metrics?[1-100]"; done
+wait "$asking"
+run hearth inspect own.pb.gz
+status_is 0
+out_has pprof
+out_has cpu/nanoseconds
+run hearth top own.pb.gz
+out_has thread_main
+
 t "what it cannot take it refuses in a sentence"
 ask /nothing && answers 404 'nothing is at /nothing; the address of the server or the path may be wrong'
 ask /ingest && answers 405 '/ingest does not take GET, but POST'
