@@ -210,16 +210,31 @@ void json_text(struct json *json, const char *text)
     json_string(json, slice_from(text));
 }
 
+/* Flame graphs are tens of thousands of numbers: printf would take most of the time of writing one. */
+static void append_digits(struct buffer *out, bool is_negative, uint64_t size)
+{
+    char text[21];
+    char *at = text + sizeof(text);
+
+    do {
+        *--at = (char)('0' + size % 10);
+        size /= 10;
+    } while (size > 0);
+    if (is_negative)
+        *--at = '-';
+    buffer_append(out, at, (size_t)(text + sizeof(text) - at));
+}
+
 void json_int(struct json *json, int64_t value)
 {
     begin_value(json);
-    buffer_printf(json->buffer, "%" PRId64, value);
+    append_digits(json->buffer, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
 void json_uint(struct json *json, uint64_t value)
 {
     begin_value(json);
-    buffer_printf(json->buffer, "%" PRIu64, value);
+    append_digits(json->buffer, false, value);
 }
 
 /* snprintf follows the locale of the program that links us; its decimal point may be any character. */

@@ -23,6 +23,7 @@
     X(NET_POOL)        /* pool.c: what waits for workers */                                                            \
     X(NET_LOOP)        /* loop.c: exchanges that come back from workers */                                             \
     X(SETTINGS)        /* settings.c: the files */                                                                     \
+    X(ANNOTATIONS)     /* annotations.c: the files */                                                                  \
     X(INTAKE_COUNTERS) /* profilecounters.c: its rows */                                                               \
     X(INTAKE_SPILL)    /* spill.c: the files */                                                                        \
     X(STORE_MAINTAIN)  /* rocks.c: one maintenance at a time */                                                        \

@@ -7,6 +7,7 @@
 #include "base/suggest.h"
 #include "base/urlquery.h"
 #include "cli/output.h"
+#include "flame/flamebytes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -261,6 +262,14 @@ static const struct format *file_format(const struct run *run)
     return run->own.file && !value_of(run, "function") ? format_find_by_path(slice_from(run->own.file)) : NULL;
 }
 
+/* A tree in the flame format has no other form. */
+static bool is_flame(const struct run *run)
+{
+    const char *format = value_of(run, "format");
+
+    return format && strcmp(format, "flame") == 0;
+}
+
 /* What the path settles, and R2 of apirow.h. */
 static int settle_form(struct run *run, struct error *err)
 {
@@ -272,7 +281,7 @@ static int settle_form(struct run *run, struct error *err)
         return -1;
     if (run->own.file && give_value(run, "output", run->own.file, err) < 0)
         return -1;
-    if (file_format(run))
+    if (file_format(run) || is_flame(run))
         return 0;
     if (row->is_file)
         return error_set(err, ERR_USAGE, "file: '%.64s' does not tell which format to write; add format",
@@ -482,6 +491,8 @@ static const char *content_type(const struct run *run)
 {
     const char *format = value_of(run, "format");
 
+    if (is_flame(run))
+        return FLAMEBYTES_TYPE;
     if (run->own.output == APIROW_JSON || (format && strcmp(format, "json") == 0))
         return "application/json";
     return run->own.output == APIROW_CSV ? "text/csv; charset=utf-8" : "text/plain; charset=utf-8";

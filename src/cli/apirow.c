@@ -21,7 +21,8 @@
     X(GET, "/api/v1/query",           READ,  cmd_query,        "What profiles of a query come to, in any form.",       \
       .arguments = { "query" })                                                                                        \
     X(GET, "/api/v1/flamegraph",      READ,  cmd_query,        "The tree of calls of a query, or a part of it.",       \
-      .arguments = { "query" }, .formats = { "tree" }, .without = { "function", TABLE_OPTIONS }, .is_view = true)      \
+      .arguments = { "query" }, .formats = { "tree", "flame" }, .without = { "function", TABLE_OPTIONS },              \
+      .is_view = true)                                                                                                 \
     X(GET, "/api/v1/top",             READ,  cmd_query,        "The functions of a query that cost most.",             \
       .arguments = { "query" }, .formats = { "top" }, .without = { "function", TREE_OPTIONS }, .is_view = true)        \
     X(GET, "/api/v1/callers",         READ,  cmd_query,        "Functions of a query with their callers and callees.", \

@@ -19,8 +19,8 @@ struct query_config {
     const char *function; /* of ANSWER_PEEK */
 };
 
-enum answer { ANSWER_AUTO, ANSWER_TOP, ANSWER_PEEK, ANSWER_TREE, ANSWER_TREE_JSON, ANSWER_FILE };
-static const char *const answer_words[] = { "auto", "top", "peek", "tree", "json" };
+enum answer { ANSWER_AUTO, ANSWER_TOP, ANSWER_PEEK, ANSWER_TREE, ANSWER_TREE_JSON, ANSWER_TREE_BYTES, ANSWER_FILE };
+static const char *const answer_words[] = { "auto", "top", "peek", "tree", "json", "flame" };
 
 static const struct format *writable(size_t index)
 {
@@ -43,7 +43,8 @@ static const char *format_word(size_t index)
 static const struct option_spec query_options[] = {
     { "format", OPTION_ENUM, FIELD(query_config, format), "auto",
       "What to make of the answer: the table of functions (top), some functions with their callers and callees (peek), "
-      "the tree of calls, as text or as JSON, or a profile. By itself it follows the name of --output, and is the "
+      "the tree of calls, as text, as JSON or in the compact form for pages (flame), or a profile. By itself it "
+      "follows the name of --output, and is the "
       "table "
       "without one.",
       .word_at = format_word },
@@ -62,9 +63,10 @@ static const struct option_spec query_options[] = {
 
 /* What to make of the answer. */
 struct shape {
-    enum answer answer;          /* neither ANSWER_AUTO nor ANSWER_TREE_JSON, once it is chosen */
+    enum answer answer;          /* once it is chosen, ANSWER_TREE for every form of it, and never ANSWER_AUTO */
     const struct format *format; /* of a file */
     bool is_json;                /* of what is no file */
+    bool is_bytes;               /* a tree in the flame format */
 };
 
 /* --function and --format peek are about each other. */
@@ -81,12 +83,14 @@ static int check_function(const struct query_config *config, const struct shape 
 static int check_path(const struct query_config *config, const struct shape *shape, struct error *err)
 {
     if (config->tree.path && shape->answer != ANSWER_TREE)
-        return error_set(err, ERR_USAGE, "--path begins a tree elsewhere; add --format tree or --format json");
+        return error_set(err, ERR_USAGE, "--path begins a tree elsewhere; add --format tree, json or flame");
     return 0;
 }
 
 static int check_json(const struct query_config *config, const struct shape *shape, struct error *err)
 {
+    if (shape->is_bytes && config->view.is_json)
+        return error_set(err, ERR_USAGE, "--json and --format flame are two forms of a tree; leave one out");
     if (shape->answer == ANSWER_FILE && config->view.is_json)
         return error_set(err, ERR_USAGE,
                          "--json writes tables and trees, and this is a file of format %s; leave it out",
@@ -121,6 +125,9 @@ static int choose_shape(const struct query_config *config, struct shape *ret_sha
     if (shape.answer == ANSWER_TREE_JSON) {
         shape.answer = ANSWER_TREE;
         shape.is_json = true;
+    } else if (shape.answer == ANSWER_TREE_BYTES) {
+        shape.answer = ANSWER_TREE;
+        shape.is_bytes = true;
     }
     if (shape.answer == ANSWER_AUTO && guess_shape(config, &shape, err) < 0)
         return -1;
@@ -136,6 +143,11 @@ struct shown {
     const struct top *top; /* NULL for trees */
 };
 
+static enum showtree_form tree_form(const struct shape *shape)
+{
+    return shape->is_bytes ? SHOWTREE_BYTES : shape->is_json ? SHOWTREE_JSON : SHOWTREE_TEXT;
+}
+
 static int print(struct command_context *context, const struct shape *shape, const struct view *view,
                  const struct showtree_config *tree, const struct shown *shown, struct error *err)
 {
@@ -143,13 +155,16 @@ static int print(struct command_context *context, const struct shape *shape, con
     struct buffer out;
     int result;
 
+    if (shape->is_bytes && output_is_terminal(context, config->output))
+        return error_set(err, ERR_USAGE,
+                         "the flame format is binary and would garble the terminal; name a file or use a pipe");
     buffer_init(&out, 0);
     result =
         shape->answer == ANSWER_TOP
             ? showtop_print(context, &config->table, view, shown->top, shape->is_json, &out, err)
         : shape->answer == ANSWER_PEEK
             ? showpeek_print(context, config->function, config->table.rows, view, shown->top, shape->is_json, &out, err)
-            : showtree_print(context, tree, view, shown->flame, shape->is_json, &out, err);
+            : showtree_print(context, tree, view, shown->flame, tree_form(shape), &out, err);
     input_warn(context, "query", &shown->flame->report);
     if (strcmp(config->output, "-") == 0)
         return view_finish(context, &out, result, err);
@@ -228,7 +243,7 @@ static int answer_by_engine(const struct ask *ask, const struct ask_question *qu
         return -1;
     if (facts.n_rows == 0 && ask_tell_empty(ask, question, err) < 0)
         return -1;
-    if (facts.n_rows == 0 && !shape->is_json)
+    if (facts.n_rows == 0 && !shape->is_json && !shape->is_bytes)
         return 0;
     shown = (struct shown){ top ? top->flame : flame, top };
     view = ask_view(question, &facts, flame_total(shown.flame, 0, 0), config->view.is_local);

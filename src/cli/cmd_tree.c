@@ -19,7 +19,8 @@ static int show(struct command_context *context, const struct view *view, struct
     if (flame_new(view->profile, &view->type, 1, &options, &flame, err) < 0)
         return -1;
     buffer_init(&out, 0);
-    result = showtree_print(context, &config->tree, view, flame, config->view.is_json, &out, err);
+    result = showtree_print(context, &config->tree, view, flame, config->view.is_json ? SHOWTREE_JSON : SHOWTREE_TEXT,
+                            &out, err);
     input_warn(context, "tree", &flame->report);
     return view_finish(context, &out, result, err);
 }

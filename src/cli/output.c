@@ -19,11 +19,15 @@ void output_pack_by_name(const char *path, struct format_write_options *options)
         options->plain = true;
 }
 
+bool output_is_terminal(const struct command_context *context, const char *path)
+{
+    return !context->world->served && strcmp(path, "-") == 0 && isatty(STDOUT_FILENO);
+}
+
 static bool would_garble_terminal(const struct command_context *context, const struct format *format,
                                   const struct format_write_options *options, const char *path)
 {
-    return !context->world->served && (options->pack != PACK_NONE || format->is_binary) && strcmp(path, "-") == 0 &&
-           isatty(STDOUT_FILENO);
+    return (options->pack != PACK_NONE || format->is_binary) && output_is_terminal(context, path);
 }
 
 int output_write_bytes(struct command_context *context, struct slice bytes, const char *path, struct error *err)

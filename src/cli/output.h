@@ -8,6 +8,9 @@
 /* Compression by the ending of a name: .gz, .zst and .lz4 say it, .pb means none. Else the custom of the format stays. */
 void output_pack_by_name(const char *path, struct format_write_options *options);
 
+/* Whether what is written to `path` ("-" is standard output) shows on a terminal, which bytes would garble. */
+bool output_is_terminal(const struct command_context *context, const char *path);
+
 /* Writes the batch to `path` ("-" is standard output). A command that is served writes to its output whatever the path
  * says. Errors: ERR_USAGE for what would garble a terminal, those of the format, ERR_IO ... */
 MUST_CHECK int output_write(struct command_context *context, const struct batch *batch, const struct format *format,

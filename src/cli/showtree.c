@@ -2,6 +2,7 @@
 #include "cli/showtree.h"
 
 #include "cli/table.h"
+#include "flame/flamebytes.h"
 #include "flame/trim.h"
 #include "profile/unit.h"
 
@@ -136,7 +137,7 @@ static void print_json(const struct showtree_config *config, const struct view *
 }
 
 int showtree_print(struct command_context *context, const struct showtree_config *config, const struct view *view,
-                   const struct flame *flame, bool is_json, struct buffer *out, struct error *err)
+                   const struct flame *flame, enum showtree_form form, struct buffer *out, struct error *err)
 {
     struct trim_options trim = { .max_nodes = (uint32_t)config->max_nodes, .min_share = config->min_share };
     AUTO(flame_freep) struct flame *trimmed = NULL;
@@ -147,8 +148,10 @@ int showtree_print(struct command_context *context, const struct showtree_config
         return -1;
     if (trim_flame(flame, &trim, &trimmed, err) < 0)
         return -1;
-    if (!is_json)
-        return print_text(context, config, view, trimmed, out, err);
-    print_json(config, view, trimmed, out);
+    switch (form) {
+    case SHOWTREE_TEXT: return print_text(context, config, view, trimmed, out, err);
+    case SHOWTREE_JSON: print_json(config, view, trimmed, out); return 0;
+    case SHOWTREE_BYTES: return flamebytes_encode(trimmed, 0, view->unit, out, err);
+    }
     return 0;
 }

@@ -22,6 +22,12 @@ extern const struct option_spec showtree_options[SHOWTREE_OPTIONS_N];
         .offset = offsetof(struct config_struct, member)                                                               \
     }
 
+enum showtree_form {
+    SHOWTREE_TEXT,
+    SHOWTREE_JSON,
+    SHOWTREE_BYTES, /* the flame format (flame/flamebytes.h) */
+};
+
 /* How the tree is to be made of a profile. */
 struct flame_options showtree_flame_options(const struct showtree_config *config, enum symbol_granularity granularity);
 
@@ -32,5 +38,5 @@ MUST_CHECK int showtree_path(struct command_context *context, const struct showt
 /* Appends the tree in column 0 of `flame`, which was made so and is cut here as asked, its path included; `view` describes
  * it. Errors: ERR_NOT_FOUND where the path leads nowhere, ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int showtree_print(struct command_context *context, const struct showtree_config *config,
-                              const struct view *view, const struct flame *flame, bool is_json, struct buffer *out,
-                              struct error *err);
+                              const struct view *view, const struct flame *flame, enum showtree_form form,
+                              struct buffer *out, struct error *err);

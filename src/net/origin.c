@@ -102,7 +102,8 @@ bool origin_admits(struct exchange *exchange, const struct origin_rules *rules)
     struct slice origin = http_header(&request->headers, "origin");
     enum route_scope scope = exchange->route->scope;
 
-    if ((scope != ROUTE_WRITE && scope != ROUTE_ADMIN) || (scope == ROUTE_WRITE && !origin.ptr))
+    if (request->method == HTTP_GET || request->method == HTTP_HEAD || (scope != ROUTE_WRITE && scope != ROUTE_ADMIN) ||
+        (scope == ROUTE_WRITE && !origin.ptr))
         return true;
     if (rules->cors_origin && (strcmp(rules->cors_origin, "*") == 0 ||
                                (origin.ptr && slice_equal_nocase(origin, slice_from(rules->cors_origin)))))

@@ -3,7 +3,7 @@
  * machine it runs on has: one on loopback, too. It says in Origin whose page it is, and in Host under which name it found
  * the server, which may be one that the page's owner let point here (DNS rebinding).
  *
- * O1  A request that changes something (ROUTE_WRITE, ROUTE_ADMIN) and has an Origin comes from a page of this server, by its
+ * O1  A request that changes something (ROUTE_WRITE, ROUTE_ADMIN; not GET) and has an Origin comes from a page of this server, by its
  *     Host, or of --cors-origin.
  * O2  On a loopback listener its Host, too, is a name of loopback, of the listener, or that of --cors-origin.
  * O3  Programs send no Origin: O1 does not concern them, O2 only for ROUTE_ADMIN. Senders may come through proxies under

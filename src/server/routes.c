@@ -40,6 +40,16 @@ static const struct route routes[] = {
       receive_otlp_overflow, receive_refuse, receive_lane, receive_admit_otlp, receive_too_large,
       .produces = "application/json, application/x-protobuf" },
 
+    { HTTP_POST, "/api/v1/annotations", ROUTE_WRITE,
+      "Notes that something happened: {\"time\": ..., \"text\": ..., \"labels\": {...}}; without a time, now.",
+      annotate_add, .max_body_bytes = 64 << 10 },
+    { HTTP_GET, "/api/v1/annotations", ROUTE_READ, "What was noted, by time.", annotate_list,
+      .parameters = { { "from", "Not before this time: 2026-11-15T10:00:00Z, seconds since 1970, or now-1h." },
+                      { "until", "Before this time." },
+                      { "selector", "With these labels, as {service_name=\"api\"}." } } },
+    { HTTP_DELETE, "/api/v1/annotations/*", ROUTE_ADMIN, "Forgets the annotation with this id.", annotate_remove,
+      .produces = "" },
+
     { HTTP_GET, "/ready", ROUTE_PUBLIC, "200 when profiles are taken, else 503 with the reason.", health_ready,
       .is_quick = true, .produces = "text/plain" },
     { HTTP_GET, "/healthz", ROUTE_PUBLIC, "200 while the server runs.", health_alive, .is_quick = true,

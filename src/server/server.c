@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/annotations.h"
 #include "server/server_internal.h"
 
 #include <limits.h>
@@ -59,7 +60,8 @@ static int open_answers(struct server *server, struct error *err)
                                     { guest->routes, guest->self } };
 
     if (engine_new(&engine, &server->engine, err) < 0 ||
-        settings_open(options->store.data_dir, &server->settings, err) < 0)
+        settings_open(options->store.data_dir, &server->settings, err) < 0 ||
+        annotations_open(options->store.data_dir, &server->annotations, err) < 0)
         return -1;
     server->answer = (struct answer){ .store = server->store,
                                       .engine = server->engine,
@@ -166,6 +168,7 @@ void server_stop(struct server *server, int64_t timeout_ns)
     intake_free(server->intake);
     spill_close(server->spill);
     memory_free((void *)server->routes.routes);
+    annotations_close(server->annotations);
     settings_close(server->settings);
     engine_free(server->engine);
     store_close(server->store);

@@ -19,6 +19,7 @@ struct server {
     struct store *store;
     struct engine *engine;
     struct settings *settings;
+    struct annotations *annotations;
     struct answer answer;
     struct route_table routes; /* all that are mounted */
     struct intake *intake;
@@ -57,6 +58,11 @@ void receive_settle(void *context, struct exchange **exchanges, size_t n);
 
 /* Takes what a target of scraping answered. */
 MUST_CHECK int receive_scraped(void *context, const struct upload *upload, struct error *err);
+
+/* Handlers of annotations (annotate.c). */
+void annotate_add(struct exchange *exchange);
+void annotate_list(struct exchange *exchange);
+void annotate_remove(struct exchange *exchange);
 
 /* The thread that takes uploads out of the spill file (drain.c). */
 void drain_run(struct thread *thread, void *context);
