@@ -24,6 +24,7 @@
     X(NET_LOOP)        /* loop.c: exchanges that come back from workers */                                             \
     X(SETTINGS)        /* settings.c: the files */                                                                     \
     X(ANNOTATIONS)     /* annotations.c: the files */                                                                  \
+    X(ADHOC_FILES)     /* adhocfiles.c: the files */                                                                   \
     X(INTAKE_COUNTERS) /* profilecounters.c: its rows */                                                               \
     X(INTAKE_SPILL)    /* spill.c: the files */                                                                        \
     X(STORE_MAINTAIN)  /* rocks.c: one maintenance at a time */                                                        \

@@ -24,7 +24,8 @@ struct server_config {
     uint64_t max_body_bytes, queue_bytes, spill_bytes;
     uint64_t n_workers, n_readers, max_connections;
     int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns, stop_timeout_ns, query_timeout_ns;
-    uint64_t query_bytes, query_cache_bytes, answer_bytes;
+    uint64_t query_bytes, query_cache_bytes, answer_bytes, adhoc_bytes;
+    int64_t adhoc_retention_ns;
     const char *cors_origin;
     bool has_access_log;
     bool has_self_profile;
@@ -92,6 +93,10 @@ static const struct option_spec limit_options[] = {
       "one. "
       "The trees of a busy service take some megabytes.",
       .min = "1MiB" },
+    { "adhoc-size", OPTION_SIZE, FIELD(server_config, adhoc_bytes), "1GiB",
+      "What profiles that are uploaded to be looked at may take on disk. More are refused.", .min = "1MiB" },
+    { "adhoc-retention", OPTION_DURATION, FIELD(server_config, adhoc_retention_ns), "30d",
+      "How long profiles that are uploaded to be looked at are kept.", .min = "1ms" },
     { "query-timeout", OPTION_DURATION, FIELD(server_config, query_timeout_ns), "30s",
       "How long a query may take; 0 = as long as it needs." },
     { "stop-timeout", OPTION_DURATION, FIELD(server_config, stop_timeout_ns), "10s",
@@ -206,6 +211,8 @@ static int make_options(const struct server_config *config, struct server_option
         .query_bytes = config->query_bytes,
         .query_cache_bytes = config->query_cache_bytes,
         .query_timeout_ns = config->query_timeout_ns,
+        .max_adhoc_bytes = config->adhoc_bytes,
+        .adhoc_retention_ns = config->adhoc_retention_ns,
         .cors_origin = config->cors_origin,
         .has_access_log = config->has_access_log,
         .self_profile_ns = config->has_self_profile ? SELF_PROFILE_NS : 0,

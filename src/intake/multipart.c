@@ -73,27 +73,28 @@ static bool ends_delimiter(struct slice rest)
     return rest.len == 0 || rest.ptr[0] == '\n' || slice_starts_with(rest, SLICE("--"));
 }
 
-/* Finds the next delimiter that begins a line: where the line before it ends, and where the text behind it begins. */
+/* Finds the next delimiter that begins a line: where the line before it ends, and where the text behind it begins. Goes from
+ * line to line, which in packed bytes is faster than looking for all of the delimiter everywhere. */
 static bool find_delimiter(const struct reader *r, size_t from, size_t *ret_end, size_t *ret_behind)
 {
     struct slice delimiter = slice_of(r->delimiter, r->delimiter_len);
 
-    while (from < r->body.len) {
-        ptrdiff_t found = slice_find(slice_sub(r->body, from, SIZE_MAX), delimiter);
-        size_t at;
+    for (size_t at = from; at < r->body.len;) {
+        struct slice rest = slice_sub(r->body, at, SIZE_MAX);
+        ptrdiff_t line_end;
 
-        if (found < 0)
-            return false;
-        at = from + (size_t)found;
-        if ((at == 0 || r->body.ptr[at - 1] == '\n') &&
-            ends_delimiter(slice_sub(r->body, at + delimiter.len, SIZE_MAX))) {
+        if ((at == 0 || r->body.ptr[at - 1] == '\n') && slice_starts_with(rest, delimiter) &&
+            ends_delimiter(slice_sub(rest, delimiter.len, SIZE_MAX))) {
             *ret_behind = at + delimiter.len;
             at -= at > from;
             at -= at > from && r->body.ptr[at - 1] == '\r';
             *ret_end = at;
             return true;
         }
-        from = at + 1;
+        line_end = slice_find_byte(rest, '\n');
+        if (line_end < 0)
+            return false;
+        at += (size_t)line_end + 1;
     }
     return false;
 }

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "server/adhocfiles.h"
 #include "server/annotations.h"
 #include "server/server_internal.h"
 
@@ -54,6 +55,9 @@ static int open_answers(struct server *server, struct error *err)
     struct engine_options engine = { .store = server->store,
                                      .cache_bytes = options->query_cache_bytes,
                                      .query_bytes = options->query_bytes };
+    struct adhocfiles_options adhoc = { .data_dir = options->store.data_dir,
+                                        .max_bytes = options->max_adhoc_bytes,
+                                        .retention_ns = options->adhoc_retention_ns };
     const struct server_guest *guest = &options->guest;
     struct route_mount mounts[] = { { &server_routes, server },
                                     { &answer_routes, &server->answer },
@@ -61,7 +65,8 @@ static int open_answers(struct server *server, struct error *err)
 
     if (engine_new(&engine, &server->engine, err) < 0 ||
         settings_open(options->store.data_dir, &server->settings, err) < 0 ||
-        annotations_open(options->store.data_dir, &server->annotations, err) < 0)
+        annotations_open(options->store.data_dir, &server->annotations, err) < 0 ||
+        adhocfiles_open(&adhoc, &server->adhocfiles, err) < 0)
         return -1;
     server->answer = (struct answer){ .store = server->store,
                                       .engine = server->engine,
@@ -168,6 +173,7 @@ void server_stop(struct server *server, int64_t timeout_ns)
     intake_free(server->intake);
     spill_close(server->spill);
     memory_free((void *)server->routes.routes);
+    adhocfiles_close(server->adhocfiles);
     annotations_close(server->annotations);
     settings_close(server->settings);
     engine_free(server->engine);

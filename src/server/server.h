@@ -54,6 +54,8 @@ struct server_options {
     uint64_t query_cache_bytes; /* of call trees that stay between queries; 0 = chosen by the engine */
     uint64_t query_bytes;       /* what a query may take; 0 = chosen by the engine */
     int64_t query_timeout_ns;   /* 0 = none */
+    uint64_t max_adhoc_bytes;   /* of profiles uploaded to be looked at; 0 = 1 GiB */
+    int64_t adhoc_retention_ns; /* of those; 0 = 30 days */
     const char *cors_origin;    /* NULL = pages of other origins may not ask */
     bool has_access_log;
     struct profilecounters_options counters;         /* max_rows 0 = none */

@@ -20,6 +20,7 @@ struct server {
     struct engine *engine;
     struct settings *settings;
     struct annotations *annotations;
+    struct adhocfiles *adhocfiles;
     struct answer answer;
     struct route_table routes; /* all that are mounted */
     struct intake *intake;
@@ -58,6 +59,12 @@ void receive_settle(void *context, struct exchange **exchanges, size_t n);
 
 /* Takes what a target of scraping answered. */
 MUST_CHECK int receive_scraped(void *context, const struct upload *upload, struct error *err);
+
+/* Handlers of profiles that are uploaded to be looked at (adhoc.c). */
+void adhoc_upload(struct exchange *exchange);
+void adhoc_list(struct exchange *exchange);
+void adhoc_look(struct exchange *exchange);
+void adhoc_forget(struct exchange *exchange);
 
 /* Handlers of annotations (annotate.c). */
 void annotate_add(struct exchange *exchange);

@@ -43,6 +43,8 @@ struct rocks {
     bool gives_way;  /* no limit on bytes was given: when others fill the disk, the oldest days go */
     struct kv *meta; /* NULL for readers without any */
 
+    _Atomic uint64_t n_writes; /* begun so far */
+
     struct lock_mutex lock; /* of what follows */
     struct scratch *scratches;
     uint32_t n_scratches;
@@ -53,6 +55,7 @@ struct rocks {
 
     struct lock_mutex keeping;     /* the list of kept ranges does not change while retention goes by it */
     struct lock_mutex maintaining; /* one maintenance at a time; guards what follows */
+    uint64_t n_writes_seen;        /* by the last maintenance */
     int64_t retention_mono_ns;
     struct retention_memory retention;
     bool is_patient;          /* late data may wait a little before it is closed */

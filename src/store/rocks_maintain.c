@@ -10,7 +10,7 @@ static const int64_t idle_day_ns = 120 * CLOCK_NS_PER_SECOND;
 static const int64_t idle_tenant_ns = 600 * CLOCK_NS_PER_SECOND;
 static const int64_t tight_tenant_ns = 10 * CLOCK_NS_PER_SECOND;
 static const int64_t retention_period_ns = 60 * CLOCK_NS_PER_SECOND;
-static const uint64_t kept_free_bytes = 8 << 20; /* by malloc, for the next who need them */
+static const uint64_t quiet_free_bytes = 8 << 20;
 
 /* Whether there are heads to close, or to drop once nobody reads them. */
 static bool has_heads(struct day *day)
@@ -246,6 +246,19 @@ int rocks_sync_days(struct rocks *rocks, struct error *err)
     return result;
 }
 
+/* Gives free memory back: of that which malloc keeps for the next who need it, less stays when nobody writes. Under load it
+ * would only be asked for again, page by page. What RocksDB freed counts as well: it is held by the same malloc. */
+static void trim_memory(struct rocks *rocks)
+{
+    uint64_t n_writes = atomic_load_explicit(&rocks->n_writes, memory_order_relaxed),
+             kept = rocks->budget.total_bytes / 16;
+
+    if (n_writes == rocks->n_writes_seen)
+        kept = MIN(kept, quiet_free_bytes);
+    rocks->n_writes_seen = n_writes;
+    memory_trim_above(kept);
+}
+
 /* Under `maintaining`. The background is patient with late data and looks at retention now and then; who asks wants all
  * of it now. */
 static int maintain(struct rocks *rocks, bool is_background, struct error *err)
@@ -270,8 +283,7 @@ static int maintain(struct rocks *rocks, bool is_background, struct error *err)
         rocks_note_failure(&result, &failure, err);
     unload_idle(rocks, mono_ns);
     dayset_close_idle(&rocks->days, mono_ns - idle_day_ns, day_start(now_ns) - DAY_NS);
-    /* What RocksDB freed counts as well: it is held by the same malloc. */
-    memory_trim_above(MIN(rocks->budget.total_bytes / 16, kept_free_bytes));
+    trim_memory(rocks);
     return result;
 }
 

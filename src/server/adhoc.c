@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The paths of uploaded profiles: somebody has a file and wants to look at it, or to show it to somebody else. */
+#include "answer/flamebearer.h"
+#include "base/json.h"
+#include "base/urlquery.h"
+#include "flame/flamebytes.h"
+#include "flame/top.h"
+#include "flame/trim.h"
+#include "profile/merge.h"
+#include "server/adhocfiles.h"
+#include "server/server_internal.h"
+#include "wire/format.h"
+
+#define ADHOC_ARENA_BYTES (256u << 20) /* of one request, beside the profile */
+#define ADHOC_PREFIX      "/api/v1/adhoc/"
+#define ADHOC_NODES       8192u
+#define ADHOC_MAX_NODES   1048576u
+#define ADHOC_ROWS        100u
+#define ADHOC_MAX_ROWS    100000u
+
+/* One request on its way. */
+struct visit {
+    struct exchange *exchange;
+    struct adhocfiles *files;
+    struct slice tenant;
+    struct urlquery url;
+    struct arena arena;
+    struct buffer out;
+
+    /* Of a file that is looked at. */
+    struct adhocfile file;
+    struct buffer bytes;
+    struct unpacker *unpacker;
+    struct batch batch; /* of one profile */
+    uint32_t type;
+};
+
+static const struct profile *profile_of(const struct visit *visit)
+{
+    return &visit->batch.profiles[0];
+}
+
+/* --- reading a profile --- */
+
+/* Several profiles, as OTLP may bring, are looked at as their sum. */
+static int merge_all(struct visit *visit, struct error *err)
+{
+    AUTO(merge_freep) struct merge *merge = NULL;
+    struct batch merged;
+
+    batch_init(&merged, &visit->batch.limits);
+    if (merge_new(NULL, &merge, err) < 0 || merge_add(merge, &visit->batch, err) < 0 ||
+        merge_finish(merge, &merged, err) < 0) {
+        batch_done(&merged);
+        return -1;
+    }
+    batch_done(&visit->batch);
+    visit->batch = merged;
+    for (uint32_t i = 0; i < merged.n_profiles; i++)
+        visit->batch.profiles[i].tables = &visit->batch.tables;
+    return 0;
+}
+
+static int read_profile(struct visit *visit, struct slice bytes, struct error *err)
+{
+    const struct format *ignored;
+
+    if (unpacker_new(&visit->unpacker, err) < 0 ||
+        format_read(bytes, NULL, visit->unpacker, &visit->batch, &ignored, err) < 0)
+        return -1;
+    if (visit->batch.n_profiles != 1 && merge_all(visit, err) < 0)
+        return -1;
+    visit->type = profile_default_type(profile_of(visit));
+    if (visit->type == PROFILE_NO_TYPE)
+        return error_set(err, ERR_UNSUPPORTED, "there is no profile in it");
+    return 0;
+}
+
+static int choose_type(struct visit *visit, struct error *err)
+{
+    struct slice name = urlquery_get(&visit->url, "type");
+    uint32_t type = profile_find_type(profile_of(visit), name);
+
+    if (name.len == 0)
+        return 0;
+    if (type == PROFILE_NO_TYPE)
+        return error_set(err, ERR_INVALID, "type: the profile has no '%.*s'; GET it without type for those it has",
+                         SLICE_ARG(slice_sub(name, 0, 64)));
+    visit->type = type;
+    return 0;
+}
+
+static int read_number(const struct visit *visit, const char *name, uint32_t otherwise, uint32_t max, uint32_t *ret_n,
+                       struct error *err)
+{
+    struct slice text = urlquery_get(&visit->url, name);
+    uint64_t value = otherwise;
+
+    if (text.len > 0 && (!slice_to_u64(text, &value) || value == 0 || value > max))
+        return error_set(err, ERR_INVALID, "%s: '%.*s' is not a number from 1 to %u", name,
+                         SLICE_ARG(slice_sub(text, 0, 64)), max);
+    *ret_n = (uint32_t)value;
+    return 0;
+}
+
+/* --- JSON --- */
+
+static void put_time(struct json *json, const char *key, int64_t time_ns)
+{
+    char text[CLOCK_TEXT_BYTES];
+
+    json_key(json, key);
+    json_text(json, clock_format(time_ns, CLOCK_ZONE_UTC, 3, text));
+}
+
+static void put_slice(struct json *json, const char *key, struct slice text)
+{
+    json_key(json, key);
+    json_string(json, text);
+}
+
+static void put_file(struct json *json, const struct adhocfile *file)
+{
+    put_slice(json, "id", file->id);
+    put_slice(json, "name", file->name);
+    put_time(json, "uploaded", file->uploaded_ns);
+    put_time(json, "expires", file->expires_ns);
+    json_key(json, "bytes");
+    json_uint(json, file->size_bytes);
+}
+
+static void put_types(struct json *json, const struct visit *visit)
+{
+    const struct profile *profile = profile_of(visit);
+
+    put_slice(json, "type", tables_string(profile->tables, profile->types[visit->type].type));
+    put_slice(json, "unit", tables_string(profile->tables, profile->types[visit->type].unit));
+    json_key(json, "types");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < profile->n_types; i++) {
+        json_object_begin(json);
+        put_slice(json, "type", tables_string(profile->tables, profile->types[i].type));
+        put_slice(json, "unit", tables_string(profile->tables, profile->types[i].unit));
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+/* Gives what is in `out`. */
+static void give(struct visit *visit, int status, const char *type)
+{
+    exchange_answer(visit->exchange, status, type, SLICE(""));
+    buffer_done(&visit->exchange->response.body);
+    visit->exchange->response.body = visit->out;
+    buffer_init(&visit->out, 0);
+}
+
+/* --- views --- */
+
+static int make_flame(const struct visit *visit, struct flame **ret_flame, struct error *err)
+{
+    AUTO(flame_freep) struct flame *whole = NULL;
+    struct trim_options trim = { 0 };
+    struct flame *trimmed;
+
+    if (read_number(visit, "max-nodes", ADHOC_NODES, ADHOC_MAX_NODES, &trim.max_nodes, err) < 0 ||
+        flame_new(profile_of(visit), &visit->type, 1, NULL, &whole, err) < 0 ||
+        trim_flame(whole, &trim, &trimmed, err) < 0)
+        return -1;
+    trimmed->owns_set = whole->owns_set; /* the symbols outlive the tree that they came with */
+    whole->owns_set = false;
+    *ret_flame = trimmed;
+    return 0;
+}
+
+static int show_flamebearer(struct visit *visit, struct error *err)
+{
+    AUTO(flame_freep) struct flame *flame = NULL;
+    struct flamebearer bearer;
+    struct json json;
+
+    if (make_flame(visit, &flame, err) < 0 || flamebearer_from_flame(flame, &visit->arena, &bearer, err) < 0)
+        return -1;
+    json_init(&json, &visit->out, JSON_COMPACT);
+    json_object_begin(&json);
+    put_file(&json, &visit->file);
+    put_types(&json, visit);
+    json_key(&json, "total");
+    json_int(&json, flame_total(flame, 0, 0));
+    json_key(&json, "flamebearer");
+    flamebearer_write_json(&bearer, &json);
+    json_object_end(&json);
+    json_done(&json);
+    give(visit, 200, "application/json");
+    return 0;
+}
+
+static int show_flame(struct visit *visit, struct error *err)
+{
+    const struct profile *profile = profile_of(visit);
+    AUTO(flame_freep) struct flame *flame = NULL;
+
+    if (make_flame(visit, &flame, err) < 0 ||
+        flamebytes_encode(flame, 0, tables_string(profile->tables, profile->types[visit->type].unit), &visit->out,
+                          err) < 0)
+        return -1;
+    give(visit, 200, FLAMEBYTES_TYPE);
+    return 0;
+}
+
+static int show_top(struct visit *visit, struct error *err)
+{
+    AUTO(top_freep) struct top *top = NULL;
+    struct json json;
+    uint32_t rows;
+
+    if (read_number(visit, "rows", ADHOC_ROWS, ADHOC_MAX_ROWS, &rows, err) < 0 ||
+        top_new(profile_of(visit), &visit->type, 1, SYMBOL_FUNCTION, TOP_BY_SELF, &top, err) < 0)
+        return -1;
+    json_init(&json, &visit->out, JSON_COMPACT);
+    json_object_begin(&json);
+    put_file(&json, &visit->file);
+    put_types(&json, visit);
+    json_key(&json, "total");
+    json_int(&json, flame_total(top->flame, 0, 0));
+    json_key(&json, "functions");
+    json_array_begin(&json);
+    for (uint32_t i = 0; i < MIN(top->n, rows); i++) {
+        json_object_begin(&json);
+        put_slice(&json, "name", graph_name(top->graph, top->functions[i]));
+        json_key(&json, "self");
+        json_int(&json, graph_self(top->graph, 0, top->functions[i]));
+        json_key(&json, "total");
+        json_int(&json, graph_total(top->graph, 0, top->functions[i]));
+        json_object_end(&json);
+    }
+    json_array_end(&json);
+    json_object_end(&json);
+    json_done(&json);
+    give(visit, 200, "application/json");
+    return 0;
+}
+
+static int show_file(struct visit *visit, const struct format *format, struct error *err)
+{
+    struct format_write_options options = { .type = visit->type };
+
+    if (format->encode(&visit->batch, &options, &visit->out, err) < 0)
+        return -1;
+    give(visit, 200, format->is_binary ? "application/octet-stream" : "text/plain; charset=utf-8");
+    return 0;
+}
+
+static int show(struct visit *visit, struct error *err)
+{
+    struct slice name = urlquery_get(&visit->url, "format");
+    const struct format *format = format_find(name);
+
+    if (name.len == 0 || slice_is(name, "flamebearer"))
+        return show_flamebearer(visit, err);
+    if (slice_is(name, "flame"))
+        return show_flame(visit, err);
+    if (slice_is(name, "top"))
+        return show_top(visit, err);
+    if (format && format->encode)
+        return show_file(visit, format, err);
+    return error_set(err, ERR_INVALID,
+                     "format: '%.*s' is not known; flamebearer, flame, top, pprof, otlp, otlp-json and folded are",
+                     SLICE_ARG(slice_sub(name, 0, 64)));
+}
+
+/* --- the paths --- */
+
+static int upload(struct visit *visit, struct error *err)
+{
+    struct slice bytes = visit->exchange->request.body, name = urlquery_get(&visit->url, "name");
+    struct json json;
+
+    if (bytes.len == 0)
+        return error_set(err, ERR_INVALID, "the body is empty; it should be a profile");
+    if (read_profile(visit, bytes, err) < 0 ||
+        adhocfiles_put(visit->files, visit->tenant, name.len > 0 ? name : SLICE("profile"), bytes,
+                       visit->exchange->request.received_ns, &visit->arena, &visit->file, err) < 0)
+        return -1;
+    json_init(&json, &visit->out, JSON_COMPACT);
+    json_object_begin(&json);
+    put_file(&json, &visit->file);
+    put_types(&json, visit);
+    json_object_end(&json);
+    json_done(&json);
+    give(visit, 201, "application/json");
+    return 0;
+}
+
+static int list(struct visit *visit, struct error *err)
+{
+    struct adhocfiles_list found;
+    struct json json;
+
+    if (adhocfiles_list(visit->files, visit->tenant, visit->exchange->request.received_ns, &visit->arena, &found, err) <
+        0)
+        return -1;
+    json_init(&json, &visit->out, JSON_COMPACT);
+    json_object_begin(&json);
+    json_key(&json, "profiles");
+    json_array_begin(&json);
+    for (uint32_t i = 0; i < found.n; i++) {
+        json_object_begin(&json);
+        put_file(&json, &found.items[i]);
+        json_object_end(&json);
+    }
+    json_array_end(&json);
+    json_object_end(&json);
+    json_done(&json);
+    give(visit, 200, "application/json");
+    return 0;
+}
+
+static struct slice id_of(const struct visit *visit)
+{
+    return slice_sub(visit->exchange->request.path, sizeof(ADHOC_PREFIX) - 1, SIZE_MAX);
+}
+
+static int look(struct visit *visit, struct error *err)
+{
+    if (adhocfiles_read(visit->files, visit->tenant, id_of(visit), visit->exchange->request.received_ns, &visit->arena,
+                        &visit->file, &visit->bytes, err) < 0 ||
+        read_profile(visit, buffer_slice(&visit->bytes), err) < 0 || choose_type(visit, err) < 0)
+        return -1;
+    return show(visit, err);
+}
+
+static int forget(struct visit *visit, struct error *err)
+{
+    if (adhocfiles_remove(visit->files, visit->tenant, id_of(visit), &visit->arena, err) < 0)
+        return -1;
+    exchange_answer(visit->exchange, 204, NULL, SLICE(""));
+    return 0;
+}
+
+static void handle(struct exchange *exchange, int (*make)(struct visit *visit, struct error *err))
+{
+    const struct server *server = exchange->context;
+    struct visit visit = { .exchange = exchange, .files = server->adhocfiles };
+    struct error err;
+
+    if (!answer_tenant(exchange, server->options.is_multi_tenant, &visit.tenant))
+        return;
+    arena_init(&visit.arena, ADHOC_ARENA_BYTES);
+    buffer_init(&visit.out, 0);
+    buffer_init(&visit.bytes, 0);
+    batch_init(&visit.batch, NULL);
+    if (urlquery_parse(exchange->request.query, &visit.arena, &visit.url, &err) < 0 || make(&visit, &err) < 0)
+        exchange_fail(exchange, &err);
+    batch_done(&visit.batch);
+    unpacker_free(visit.unpacker);
+    buffer_done(&visit.bytes);
+    buffer_done(&visit.out);
+    arena_done(&visit.arena);
+}
+
+void adhoc_upload(struct exchange *exchange)
+{
+    handle(exchange, upload);
+}
+
+void adhoc_list(struct exchange *exchange)
+{
+    handle(exchange, list);
+}
+
+void adhoc_look(struct exchange *exchange)
+{
+    handle(exchange, look);
+}
+
+void adhoc_forget(struct exchange *exchange)
+{
+    handle(exchange, forget);
+}

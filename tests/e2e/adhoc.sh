@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Profiles that somebody uploads to look at, apart from the store.
+# shellcheck source=tests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/serverlib.sh
+. "$root/tests/serverlib.sh"
+printf 'main;work 10\nmain;rest 5\n' >profile.folded
+hearth convert profile.folded profile.pb.gz
+
+t "an uploaded profile is shown in every form"
+start_server data
+post '/api/v1/adhoc?name=my%20profile' profile.folded && answers 201 '"name":"my profile"'
+id=$(json 'd["id"]')
+same "${#id}" 32
+same "$(json 'd["types"]')" "[{'type': 'samples', 'unit': 'count'}]"
+ask "/api/v1/adhoc/$id" && answers 200 '"numTicks":15'
+same "$(json '(d["total"], d["flamebearer"]["names"])')" "(15, ['total', 'main', 'rest', 'work'])"
+ask "/api/v1/adhoc/$id?format=top"
+same "$(json '[(f["name"], f["self"], f["total"]) for f in d["functions"]]')" "[('work', 10, 10), ('rest', 5, 5), ('main', 0, 15)]"
+ask "/api/v1/adhoc/$id?format=folded"
+same "$(printf '%s\n' "$out" | sort)" "$(sort profile.folded)"
+run curl -s -o back.pb.gz "$url/api/v1/adhoc/$id?format=pprof"
+run hearth convert back.pb.gz - --to folded
+same "$(printf '%s\n' "$out" | sort)" "$(sort profile.folded)"
+run curl -s -o tree.flame "$url/api/v1/adhoc/$id?format=flame"
+same "$(python3 "$root/tests/e2e/read_flame.py" tree.flame | python3 -c 'import json, sys; print(json.load(sys.stdin)["tree"]["total"])')" 15
+
+t "whatever can be read can be uploaded, and nothing else"
+post /api/v1/adhoc profile.pb.gz && answers 201 '"name":"profile"'
+printf 'no profile at all' >junk
+post /api/v1/adhoc junk
+same "$code" 415
+: >empty
+post /api/v1/adhoc empty && answers 400 'the body is empty; it should be a profile'
+post /api/v1/adhoc profile.folded -H 'Origin: http://evil.example' && answers 403 'may not change anything'
+ask "/api/v1/adhoc/$id?format=nonsense" && answers 400 "format: 'nonsense' is not known; flamebearer, flame, top"
+ask "/api/v1/adhoc/$id?type=cpu" && answers 400 "the profile has no 'cpu'"
+ask "/api/v1/adhoc/$id?max-nodes=0" && answers 400 "max-nodes: '0' is not a number from 1 to 1048576"
+
+t "they are listed, outlive the server, and are in no query"
+stop_server
+start_server data
+ask /api/v1/adhoc
+same "$(json '[(p["name"], p["bytes"]) for p in d["profiles"]]')" "[('profile', $(wc -c <profile.pb.gz)), ('my profile', 25)]"
+ask /api/v1/series
+out_lacks 'service_name'
+
+t "they are forgotten by id, and expire"
+ask "/api/v1/adhoc/$id" -X DELETE && answers 204 ''
+ask "/api/v1/adhoc/$id" && answers 404 "there is no uploaded profile with the id '$id'; it may have expired"
+ask "/api/v1/adhoc/..%2F..%2Fmeta" && answers 404 'there is no uploaded profile with the id'
+stop_server
+start_server data --adhoc-retention 1ms --adhoc-size 1MiB
+post /api/v1/adhoc profile.folded && answers 201 ''
+id=$(json 'd["id"]')
+sleep 0.01
+ask "/api/v1/adhoc/$id" && answers 404 'it may have expired'
+ask /api/v1/adhoc
+same "$(json '[p["name"] for p in d["profiles"]]')" "['profile']"
+stop_server
+finish
