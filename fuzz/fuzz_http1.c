@@ -86,7 +86,7 @@ static void talk(struct slice bytes, uint64_t cuts, struct buffer *said)
     int fds[2];
 
     ASSERT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
-    connection_new(&loop, fds[0], "127.0.0.1:1");
+    connection_new(&loop, fds[0], 0, "127.0.0.1:1");
     while (bytes.len > 0) {
         size_t len = cuts ? 1 + hash_mix64(cuts++) % 32 : bytes.len;
         ssize_t n = send(fds[1], bytes.ptr, MIN(len, bytes.len), MSG_NOSIGNAL);

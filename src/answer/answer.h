@@ -13,6 +13,7 @@ struct answer {
     struct store *store; /* borrowed, as the next two are */
     struct engine *engine;
     struct settings *settings;
+    struct adhocfiles *adhocfiles; /* profiles that are uploaded to be looked at */
     bool is_multi_tenant;
     int64_t timeout_ns; /* of a query; 0 = none */
 };

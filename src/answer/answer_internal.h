@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The handlers of this room, for its table of routes. */
+/* The handlers of this room, for its table of routes, and what they share. */
 #pragma once
 
 #include "answer/answer.h"
+
+struct flamebearer;
+struct json;
+
+/* Writes the object that /render-diff answers with, and /render but for its timelines (render.c). */
+void render_write_flamebearer(struct json *json, const struct flamebearer *bearer, struct slice profile_type);
 
 /* Calls that clients make to learn about the server (clientcalls.c). */
 void clientcalls_version(struct exchange *exchange);
@@ -28,6 +34,18 @@ void clientcalls_debuginfo(struct exchange *exchange);
 void clientcalls_no_debuginfo(struct exchange *exchange);
 void clientcalls_no_rules(struct exchange *exchange);
 void clientcalls_no_repository(struct exchange *exchange);
+
+/* Handlers of profiles that are uploaded to be looked at (adhoc.c). */
+void adhoc_upload(struct exchange *exchange);
+void adhoc_list(struct exchange *exchange);
+void adhoc_look(struct exchange *exchange);
+void adhoc_forget(struct exchange *exchange);
+
+/* The same by remote calls (adhoccalls.c). */
+void adhoccalls_upload(struct exchange *exchange);
+void adhoccalls_get(struct exchange *exchange);
+void adhoccalls_list(struct exchange *exchange);
+void adhoccalls_diff(struct exchange *exchange);
 
 /* Settings of Pyroscope's pages (settingscalls.c). */
 void settingscalls_get(struct exchange *exchange);

@@ -114,12 +114,29 @@ static void put_timelines(struct json *json, const struct timeline *timeline, co
 
 static int answer_json(struct rendering *r, struct json *json, struct error *err)
 {
-    json_object_end(json);
     json_done(json);
     if (buffer_check(&r->out, err) < 0)
         return -1;
     exchange_answer(r->exchange, 200, "application/json", buffer_slice(&r->out));
     return 0;
+}
+
+void render_write_flamebearer(struct json *json, const struct flamebearer *bearer, struct slice profile_type)
+{
+    json_object_begin(json);
+    put_flamebearer(json, bearer, profile_type);
+    put_null(json, "timeline");
+    put_null(json, "groups");
+    put_null(json, "heatmap");
+    if (bearer->left_ticks) {
+        json_key(json, "leftTicks");
+        json_int(json, bearer->left_ticks);
+    }
+    if (bearer->right_ticks) {
+        json_key(json, "rightTicks");
+        json_int(json, bearer->right_ticks);
+    }
+    json_object_end(json);
 }
 
 /* --- /render --- */
@@ -158,6 +175,7 @@ static int render_json(struct rendering *r, const struct renderquery *query, str
     put_flamebearer(&json, &bearer, query->query.type);
     put_timelines(&json, &timeline, series, group_by.len > 0);
     put_null(&json, "heatmap");
+    json_object_end(&json);
     return answer_json(r, &json, err);
 }
 
@@ -228,19 +246,7 @@ static int render_two(struct rendering *r, const struct renderquery *left, const
         flamebearer_from_diff(diff->flame, &r->arena, &bearer, err) < 0)
         return -1;
     json_init(&json, &r->out, JSON_COMPACT);
-    json_object_begin(&json);
-    put_flamebearer(&json, &bearer, left->query.type);
-    put_null(&json, "timeline");
-    put_null(&json, "groups");
-    put_null(&json, "heatmap");
-    if (bearer.left_ticks) {
-        json_key(&json, "leftTicks");
-        json_int(&json, bearer.left_ticks);
-    }
-    if (bearer.right_ticks) {
-        json_key(&json, "rightTicks");
-        json_int(&json, bearer.right_ticks);
-    }
+    render_write_flamebearer(&json, &bearer, left->query.type);
     return answer_json(r, &json, err);
 }
 

@@ -40,18 +40,6 @@ static const struct route routes[] = {
       receive_otlp_overflow, receive_refuse, receive_lane, receive_admit_otlp, receive_too_large,
       .produces = "application/json, application/x-protobuf" },
 
-    { HTTP_POST, "/api/v1/adhoc", ROUTE_WRITE,
-      "Keeps a profile of any format apart from the store, to look at; the answer has its id.", adhoc_upload,
-      .parameters = { { "name", "What to call it." } } },
-    { HTTP_GET, "/api/v1/adhoc", ROUTE_READ, "Profiles that were uploaded so, newest first.", adhoc_list },
-    { HTTP_GET, "/api/v1/adhoc/*", ROUTE_READ, "An uploaded profile, by its id.", adhoc_look,
-      .parameters = { { "format", "flamebearer (unless given), flame, top, pprof, otlp, otlp-json or folded." },
-                      { "type", "Which of its types of values; its default unless given." },
-                      { "max-nodes", "How many nodes a tree may have; 8192 unless given." },
-                      { "rows", "How many functions top shows; 100 unless given." } },
-      .produces = "application/json, application/vnd.hearth.flame, application/octet-stream, text/plain" },
-    { HTTP_DELETE, "/api/v1/adhoc/*", ROUTE_ADMIN, "Forgets an uploaded profile.", adhoc_forget, .produces = "" },
-
     { HTTP_POST, "/api/v1/annotations", ROUTE_WRITE,
       "Notes that something happened: {\"time\": ..., \"text\": ..., \"labels\": {...}}; without a time, now.",
       annotate_add, .max_body_bytes = 64 << 10 },

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/server.h"
 
+#include "answer/adhocfiles.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "server/adhocfiles.h"
 #include "server/annotations.h"
 #include "server/server_internal.h"
 
@@ -71,6 +71,7 @@ static int open_answers(struct server *server, struct error *err)
     server->answer = (struct answer){ .store = server->store,
                                       .engine = server->engine,
                                       .settings = server->settings,
+                                      .adhocfiles = server->adhocfiles,
                                       .is_multi_tenant = options->is_multi_tenant,
                                       .timeout_ns = options->query_timeout_ns };
     if (guest->routes && guest->begin(guest->self, server->store, server->engine, err) < 0)

@@ -60,12 +60,6 @@ void receive_settle(void *context, struct exchange **exchanges, size_t n);
 /* Takes what a target of scraping answered. */
 MUST_CHECK int receive_scraped(void *context, const struct upload *upload, struct error *err);
 
-/* Handlers of profiles that are uploaded to be looked at (adhoc.c). */
-void adhoc_upload(struct exchange *exchange);
-void adhoc_list(struct exchange *exchange);
-void adhoc_look(struct exchange *exchange);
-void adhoc_forget(struct exchange *exchange);
-
 /* Handlers of annotations (annotate.c). */
 void annotate_add(struct exchange *exchange);
 void annotate_list(struct exchange *exchange);

@@ -35,7 +35,7 @@ same "$code" 415
 post /api/v1/adhoc empty && answers 400 'the body is empty; it should be a profile'
 post /api/v1/adhoc profile.folded -H 'Origin: http://evil.example' && answers 403 'may not change anything'
 ask "/api/v1/adhoc/$id?format=nonsense" && answers 400 "format: 'nonsense' is not known; flamebearer, flame, top"
-ask "/api/v1/adhoc/$id?type=cpu" && answers 400 "the profile has no 'cpu'"
+ask "/api/v1/adhoc/$id?type=cpu" && answers 400 "the profile has no type 'cpu', but samples"
 ask "/api/v1/adhoc/$id?max-nodes=0" && answers 400 "max-nodes: '0' is not a number from 1 to 1048576"
 
 t "they are listed, outlive the server, and are in no query"
@@ -45,6 +45,24 @@ ask /api/v1/adhoc
 same "$(json '[(p["name"], p["bytes"]) for p in d["profiles"]]')" "[('profile', $(wc -c <profile.pb.gz)), ('my profile', 25)]"
 ask /api/v1/series
 out_lacks 'service_name'
+
+t "they are there by remote calls, too"
+# call PROCEDURE JSON: keeps $code and $out.
+call() { ask "/adhocprofiles.v1.AdHocProfileService/$1" -H 'Content-Type: application/json' --data-binary "$2"; }
+call Upload "{\"name\": \"called\", \"profile\": \"$(printf 'main;work 4\nmain;idle 1\n' | base64 -w0)\"}" &&
+    answers 200 '"profileType":"samples","profileTypes":["samples"]'
+other=$(json 'd["id"]')
+call Get "{\"id\": \"$other\", \"profileType\": \"samples\"}" && answers 200 '"name":"called"'
+same "$(json '(lambda p: (p["flamebearer"]["numTicks"], p["metadata"]["units"], p["version"]))(json.loads(d["flamebearerProfile"]))')" "(5, 'objects', 1)"
+call List '{}'
+same "$(json '[p["name"] for p in d["profiles"]]')" "['called', 'profile', 'my profile']"
+call Diff "{\"leftId\": \"$id\", \"rightId\": \"$other\"}" && answers 200 '"profileTypes":["samples"]'
+same "$(json '(lambda p: (p["leftTicks"], p["rightTicks"], p["metadata"]["format"]))(json.loads(d["flamebearerProfile"]))')" "(15, 5, 'double')"
+call Get '{"id": "nothing"}' && answers 404 "there is no uploaded profile with the id 'nothing'"
+call Upload '{"name": "x", "profile": "@"}' && answers 400 'profile: not base64 at offset 0 of 1'
+call Upload '{"name": "x"}' && answers 400 'profile: missing'
+call Diff "{\"leftId\": \"$id\"}" && answers 404 'right_id: there is no uploaded profile'
+ask "/api/v1/adhoc/$other" -X DELETE && answers 204 ''
 
 t "they are forgotten by id, and expire"
 ask "/api/v1/adhoc/$id" -X DELETE && answers 204 ''

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/adhocfiles.h"
+#include "answer/adhocfiles.h"
 
 #include "base/clock.h"
 #include "base/fs.h"

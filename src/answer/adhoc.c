@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The paths of uploaded profiles: somebody has a file and wants to look at it, or to show it to somebody else. */
+#include "answer/adhocfiles.h"
+#include "answer/adhocprofile.h"
+#include "answer/answer_internal.h"
 #include "answer/flamebearer.h"
 #include "base/json.h"
 #include "base/urlquery.h"
 #include "flame/flamebytes.h"
 #include "flame/top.h"
-#include "flame/trim.h"
-#include "profile/merge.h"
-#include "server/adhocfiles.h"
-#include "server/server_internal.h"
 #include "wire/format.h"
 
 #define ADHOC_ARENA_BYTES (256u << 20) /* of one request, beside the profile */
@@ -30,65 +29,11 @@ struct visit {
     /* Of a file that is looked at. */
     struct adhocfile file;
     struct buffer bytes;
-    struct unpacker *unpacker;
-    struct batch batch; /* of one profile */
-    uint32_t type;
+    struct adhocprofile profile;
+    bool has_profile;
 };
 
-static const struct profile *profile_of(const struct visit *visit)
-{
-    return &visit->batch.profiles[0];
-}
-
-/* --- reading a profile --- */
-
-/* Several profiles, as OTLP may bring, are looked at as their sum. */
-static int merge_all(struct visit *visit, struct error *err)
-{
-    AUTO(merge_freep) struct merge *merge = NULL;
-    struct batch merged;
-
-    batch_init(&merged, &visit->batch.limits);
-    if (merge_new(NULL, &merge, err) < 0 || merge_add(merge, &visit->batch, err) < 0 ||
-        merge_finish(merge, &merged, err) < 0) {
-        batch_done(&merged);
-        return -1;
-    }
-    batch_done(&visit->batch);
-    visit->batch = merged;
-    for (uint32_t i = 0; i < merged.n_profiles; i++)
-        visit->batch.profiles[i].tables = &visit->batch.tables;
-    return 0;
-}
-
-static int read_profile(struct visit *visit, struct slice bytes, struct error *err)
-{
-    const struct format *ignored;
-
-    if (unpacker_new(&visit->unpacker, err) < 0 ||
-        format_read(bytes, NULL, visit->unpacker, &visit->batch, &ignored, err) < 0)
-        return -1;
-    if (visit->batch.n_profiles != 1 && merge_all(visit, err) < 0)
-        return -1;
-    visit->type = profile_default_type(profile_of(visit));
-    if (visit->type == PROFILE_NO_TYPE)
-        return error_set(err, ERR_UNSUPPORTED, "there is no profile in it");
-    return 0;
-}
-
-static int choose_type(struct visit *visit, struct error *err)
-{
-    struct slice name = urlquery_get(&visit->url, "type");
-    uint32_t type = profile_find_type(profile_of(visit), name);
-
-    if (name.len == 0)
-        return 0;
-    if (type == PROFILE_NO_TYPE)
-        return error_set(err, ERR_INVALID, "type: the profile has no '%.*s'; GET it without type for those it has",
-                         SLICE_ARG(slice_sub(name, 0, 64)));
-    visit->type = type;
-    return 0;
-}
+/* --- parameters --- */
 
 static int read_number(const struct visit *visit, const char *name, uint32_t otherwise, uint32_t max, uint32_t *ret_n,
                        struct error *err)
@@ -131,16 +76,16 @@ static void put_file(struct json *json, const struct adhocfile *file)
 
 static void put_types(struct json *json, const struct visit *visit)
 {
-    const struct profile *profile = profile_of(visit);
+    const struct adhocprofile *profile = &visit->profile;
 
-    put_slice(json, "type", tables_string(profile->tables, profile->types[visit->type].type));
-    put_slice(json, "unit", tables_string(profile->tables, profile->types[visit->type].unit));
+    put_slice(json, "type", adhocprofile_type_name(profile, profile->type));
+    put_slice(json, "unit", adhocprofile_type_unit(profile, profile->type));
     json_key(json, "types");
     json_array_begin(json);
-    for (uint32_t i = 0; i < profile->n_types; i++) {
+    for (uint32_t i = 0; i < adhocprofile_get(profile)->n_types; i++) {
         json_object_begin(json);
-        put_slice(json, "type", tables_string(profile->tables, profile->types[i].type));
-        put_slice(json, "unit", tables_string(profile->tables, profile->types[i].unit));
+        put_slice(json, "type", adhocprofile_type_name(profile, i));
+        put_slice(json, "unit", adhocprofile_type_unit(profile, i));
         json_object_end(json);
     }
     json_array_end(json);
@@ -159,18 +104,11 @@ static void give(struct visit *visit, int status, const char *type)
 
 static int make_flame(const struct visit *visit, struct flame **ret_flame, struct error *err)
 {
-    AUTO(flame_freep) struct flame *whole = NULL;
-    struct trim_options trim = { 0 };
-    struct flame *trimmed;
+    uint32_t max_nodes;
 
-    if (read_number(visit, "max-nodes", ADHOC_NODES, ADHOC_MAX_NODES, &trim.max_nodes, err) < 0 ||
-        flame_new(profile_of(visit), &visit->type, 1, NULL, &whole, err) < 0 ||
-        trim_flame(whole, &trim, &trimmed, err) < 0)
+    if (read_number(visit, "max-nodes", ADHOC_NODES, ADHOC_MAX_NODES, &max_nodes, err) < 0)
         return -1;
-    trimmed->owns_set = whole->owns_set; /* the symbols outlive the tree that they came with */
-    whole->owns_set = false;
-    *ret_flame = trimmed;
-    return 0;
+    return adhocprofile_flame(&visit->profile, max_nodes, ret_flame, err);
 }
 
 static int show_flamebearer(struct visit *visit, struct error *err)
@@ -197,12 +135,10 @@ static int show_flamebearer(struct visit *visit, struct error *err)
 
 static int show_flame(struct visit *visit, struct error *err)
 {
-    const struct profile *profile = profile_of(visit);
     AUTO(flame_freep) struct flame *flame = NULL;
 
     if (make_flame(visit, &flame, err) < 0 ||
-        flamebytes_encode(flame, 0, tables_string(profile->tables, profile->types[visit->type].unit), &visit->out,
-                          err) < 0)
+        flamebytes_encode(flame, 0, adhocprofile_type_unit(&visit->profile, visit->profile.type), &visit->out, err) < 0)
         return -1;
     give(visit, 200, FLAMEBYTES_TYPE);
     return 0;
@@ -215,7 +151,8 @@ static int show_top(struct visit *visit, struct error *err)
     uint32_t rows;
 
     if (read_number(visit, "rows", ADHOC_ROWS, ADHOC_MAX_ROWS, &rows, err) < 0 ||
-        top_new(profile_of(visit), &visit->type, 1, SYMBOL_FUNCTION, TOP_BY_SELF, &top, err) < 0)
+        top_new(adhocprofile_get(&visit->profile), &visit->profile.type, 1, SYMBOL_FUNCTION, TOP_BY_SELF, &top, err) <
+            0)
         return -1;
     json_init(&json, &visit->out, JSON_COMPACT);
     json_object_begin(&json);
@@ -243,9 +180,9 @@ static int show_top(struct visit *visit, struct error *err)
 
 static int show_file(struct visit *visit, const struct format *format, struct error *err)
 {
-    struct format_write_options options = { .type = visit->type };
+    struct format_write_options options = { .type = visit->profile.type };
 
-    if (format->encode(&visit->batch, &options, &visit->out, err) < 0)
+    if (format->encode(&visit->profile.batch, &options, &visit->out, err) < 0)
         return -1;
     give(visit, 200, format->is_binary ? "application/octet-stream" : "text/plain; charset=utf-8");
     return 0;
@@ -270,6 +207,12 @@ static int show(struct visit *visit, struct error *err)
 }
 
 /* --- the paths --- */
+
+static int read_profile(struct visit *visit, struct slice bytes, struct error *err)
+{
+    visit->has_profile = true;
+    return adhocprofile_read(bytes, &visit->profile, err);
+}
 
 static int upload(struct visit *visit, struct error *err)
 {
@@ -325,7 +268,8 @@ static int look(struct visit *visit, struct error *err)
 {
     if (adhocfiles_read(visit->files, visit->tenant, id_of(visit), visit->exchange->request.received_ns, &visit->arena,
                         &visit->file, &visit->bytes, err) < 0 ||
-        read_profile(visit, buffer_slice(&visit->bytes), err) < 0 || choose_type(visit, err) < 0)
+        read_profile(visit, buffer_slice(&visit->bytes), err) < 0 ||
+        adhocprofile_choose(&visit->profile, urlquery_get(&visit->url, "type"), err) < 0)
         return -1;
     return show(visit, err);
 }
@@ -340,20 +284,19 @@ static int forget(struct visit *visit, struct error *err)
 
 static void handle(struct exchange *exchange, int (*make)(struct visit *visit, struct error *err))
 {
-    const struct server *server = exchange->context;
-    struct visit visit = { .exchange = exchange, .files = server->adhocfiles };
+    const struct answer *answer = exchange->context;
+    struct visit visit = { .exchange = exchange, .files = answer->adhocfiles };
     struct error err;
 
-    if (!answer_tenant(exchange, server->options.is_multi_tenant, &visit.tenant))
+    if (!answer_tenant(exchange, answer->is_multi_tenant, &visit.tenant))
         return;
     arena_init(&visit.arena, ADHOC_ARENA_BYTES);
     buffer_init(&visit.out, 0);
     buffer_init(&visit.bytes, 0);
-    batch_init(&visit.batch, NULL);
     if (urlquery_parse(exchange->request.query, &visit.arena, &visit.url, &err) < 0 || make(&visit, &err) < 0)
         exchange_fail(exchange, &err);
-    batch_done(&visit.batch);
-    unpacker_free(visit.unpacker);
+    if (visit.has_profile)
+        adhocprofile_done(&visit.profile);
     buffer_done(&visit.bytes);
     buffer_done(&visit.out);
     arena_done(&visit.arena);
