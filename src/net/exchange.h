@@ -36,7 +36,7 @@ struct request {
 struct response {
     int status; /* 0 = not answered yet */
     struct http_headers headers;
-    struct http_headers trailers; /* HTTP/2 only; elsewhere they are left out */
+    struct http_headers trailers; /* left out by HTTP/1.0 */
     struct buffer body;
     bool must_close; /* the connection ends behind it */
 };

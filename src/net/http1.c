@@ -50,6 +50,32 @@ static void write_header(struct buffer *out, struct slice name, struct slice val
     buffer_append(out, "\r\n", 2);
 }
 
+/* An answer with trailers, which gRPC has, is one chunk. HTTP/1.0 knows neither. */
+static bool is_chunked(const struct exchange *exchange)
+{
+    return exchange->response.trailers.n > 0 && exchange->request.version == HTTP_1_1;
+}
+
+/* Puts the body into its chunk, with the trailers behind it. */
+static void make_chunk(struct exchange *exchange)
+{
+    struct response *response = &exchange->response;
+    struct buffer chunked;
+
+    buffer_init(&chunked, 0);
+    if (response->body.len > 0) {
+        buffer_printf(&chunked, "%zx\r\n", response->body.len);
+        buffer_append_slice(&chunked, buffer_slice(&response->body));
+        buffer_append(&chunked, "\r\n", 2);
+    }
+    buffer_append_text(&chunked, "0\r\n");
+    for (uint32_t i = 0; i < response->trailers.n; i++)
+        write_header(&chunked, response->trailers.items[i].name, response->trailers.items[i].value);
+    buffer_append(&chunked, "\r\n", 2);
+    buffer_done(&response->body);
+    response->body = chunked;
+}
+
 static void write_answer(struct connection *connection, struct exchange *exchange, bool keeps_alive)
 {
     const struct response *response = &exchange->response;
@@ -64,7 +90,9 @@ static void write_answer(struct connection *connection, struct exchange *exchang
         write_header(out, response->headers.items[i].name, response->headers.items[i].value);
     if (origin)
         write_header(out, SLICE("access-control-allow-origin"), slice_from(origin));
-    if (has_body)
+    if (has_body && is_chunked(exchange))
+        buffer_append_text(out, "transfer-encoding: chunked\r\n");
+    else if (has_body)
         buffer_printf(out, "content-length: %zu\r\n", response->body.len);
     if (!keeps_alive)
         buffer_append_text(out, "connection: close\r\n");
@@ -90,8 +118,12 @@ static void respond(struct connection *connection, struct exchange *exchange)
                        (!has_rest || is_short_rest(http1)) && !connection->has_ended;
     struct error err;
 
-    if (buffer_check(&exchange->response.body, &err) < 0)
-        exchange_fail(exchange, &err);
+    if (is_chunked(exchange))
+        make_chunk(exchange);
+    if (buffer_check(&exchange->response.body, &err) < 0) {
+        exchange->response.trailers.n = 0;
+        exchange_answer(exchange, 503, NULL, SLICE(""));
+    }
     httpserver_answered(exchange, exchange->response.body.len);
     write_answer(connection, exchange, keeps_alive);
     exchange_free(exchange);

@@ -358,9 +358,10 @@ int rpc_open(struct exchange *exchange, struct rpc_call *ret_call)
         return refuse_type(exchange);
     call.protocol = media->protocol;
     call.codec = media->codec;
-    if (call.protocol == RPC_GRPC && exchange->request.version != HTTP_2) {
-        exchange_fail_with(exchange, 505,
-                           "gRPC needs HTTP/2, and this came by HTTP/1; a proxy between may have changed it");
+    if (call.protocol == RPC_GRPC && exchange->request.version == HTTP_1_0) {
+        exchange_fail_with(
+            exchange, 505,
+            "gRPC needs HTTP/2 or HTTP/1.1, and this came by HTTP/1.0; a proxy between may have changed it");
         return -1;
     }
     if (open_timeout(exchange, &call) < 0)
@@ -696,10 +697,10 @@ static void fail(struct exchange *exchange, enum rpc_protocol protocol, enum rpc
         buffer_clear(&exchange->response.body); /* without memory for a sentence, the status alone says it */
 }
 
-/* Trailers, and so gRPC, are beyond HTTP/1.1: there a failure is one of plain HTTP. */
+/* HTTP/1.0 has no trailers, and so no gRPC: there a failure is one of plain HTTP. */
 static enum rpc_protocol failing_protocol(const struct exchange *exchange, enum rpc_protocol protocol)
 {
-    return protocol == RPC_GRPC && exchange->request.version != HTTP_2 ? RPC_NONE : protocol;
+    return protocol == RPC_GRPC && exchange->request.version == HTTP_1_0 ? RPC_NONE : protocol;
 }
 
 void rpc_fail(struct exchange *exchange, const struct rpc_call *call, enum rpc_code code, const char *message,

@@ -419,9 +419,9 @@ TEST(rpc_failures_of_grpc_say_when_to_try_again)
                                                     "\x12\x0a\x0a\x08\x08\x00\x10\x80\xca\xb5\xee\x01")));
 }
 
-TEST(rpc_refuses_grpc_over_http_1)
+TEST(rpc_refuses_grpc_over_http_1_0)
 {
-    AUTO(donep) struct exchange *exchange = asked(HTTP_1_1, "/a.B/C", "application/grpc", BYTES("\0\0\0\0\0"));
+    AUTO(donep) struct exchange *exchange = asked(HTTP_1_0, "/a.B/C", "application/grpc", BYTES("\0\0\0\0\0"));
     struct rpc_call call;
 
     CHECK_EQ(rpc_open(exchange, &call), -1);

@@ -215,6 +215,24 @@ TEST(refusals_say_what_is_wrong)
     buffer_done(&out);
 }
 
+TEST(grpc_over_http_1_has_its_trailers_behind_a_chunk)
+{
+    struct server *server = start_with((struct server_options){ 0 });
+    struct buffer out;
+
+    buffer_init(&out, 0);
+    CHECK_EQ(ask(server, "POST /version.v1.Version/Version", "Content-Type: application/grpc\r\n",
+                 slice_of("\0\0\0\0\0", 5), &out),
+             200);
+    CHECK_HAS(slice_of(out.data, out.len), "transfer-encoding: chunked\r\n");
+    CHECK_HAS(slice_of(out.data, out.len), "\r\n0\r\ngrpc-status: 0\r\n\r\n");
+    CHECK_EQ(ask(server, "POST /no.Such/Call", "Content-Type: application/grpc\r\n", slice_of("\0\0\0\0\0", 5), &out),
+             200);
+    CHECK_HAS(slice_of(out.data, out.len), "\r\n\r\n0\r\ngrpc-status: 12\r\n");
+    server_stop(server, CLOCK_NS_PER_SECOND);
+    buffer_done(&out);
+}
+
 TEST(a_push_of_which_only_a_part_is_kept_says_so)
 {
     struct server *server = start_with((struct server_options){ 0 });

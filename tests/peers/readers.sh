@@ -58,7 +58,7 @@ if [ $has_readers = 1 ] && [ $has_senders = 1 ]; then
         'diff: left 500000000 right 500000000 total 1000000000' 'points: otlp-http 500000000' 'heatmap: 5 profiles' \
         'stats: true' 'no range: invalid_argument' 'no type: invalid_argument' 'bad selector: invalid_argument' \
         'end before start: invalid_argument' 'version: 1' 'connect-json: the same' 'connect-h2: the same' \
-        'grpc: the same' 'grpc-web: the same'; do
+        'grpc: the same' 'grpc-http1: the same' 'grpc-web: the same'; do
         out_has "$line"
     done
 fi

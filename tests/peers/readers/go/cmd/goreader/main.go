@@ -220,6 +220,7 @@ func main() {
 		{"connect-json", http.DefaultClient, []connect.ClientOption{connect.WithProtoJSON()}},
 		{"connect-h2", h2c(), []connect.ClientOption{connect.WithSendGzip()}},
 		{"grpc", h2c(), []connect.ClientOption{connect.WithGRPC()}},
+		{"grpc-http1", http.DefaultClient, []connect.ClientOption{connect.WithGRPC()}}, // as profilecli does
 		{"grpc-web", http.DefaultClient, []connect.ClientOption{connect.WithGRPCWeb()}},
 	}
 	first := ""
