@@ -9,8 +9,10 @@
 
 #include <stdlib.h>
 
-#define HOUR_NS (3600 * CLOCK_NS_PER_SECOND)
-#define DAY_NS  (24 * HOUR_NS)
+#define HOUR_NS       (3600 * CLOCK_NS_PER_SECOND)
+#define DAY_NS        (24 * HOUR_NS)
+/* Pyroscope lists the service a second time under this name, and its canary looks for it. */
+#define SERVICE_ALIAS "__service_name__"
 
 /* --- ProfileTypes --- */
 
@@ -105,14 +107,15 @@ static int answer_label_names(struct querier_call *call, const struct querier_re
         return -1;
     if (names.n == 0)
         return 0;
-    all = ARENA_ARRAY(&call->arena, struct slice, names.n + QUERIER_TYPE_LABELS, err);
+    all = ARENA_ARRAY(&call->arena, struct slice, names.n + QUERIER_TYPE_LABELS + 1, err);
     if (!all)
         return -1;
     memcpy(all, names.texts, names.n * sizeof(*all));
     querier_type_labels(SLICE(""), of_types);
     for (size_t i = 0; i < QUERIER_TYPE_LABELS; i++)
         all[names.n + i] = of_types[i].name;
-    n = sort_texts(all, names.n + QUERIER_TYPE_LABELS);
+    all[names.n + QUERIER_TYPE_LABELS] = SLICE(SERVICE_ALIAS);
+    n = sort_texts(all, names.n + QUERIER_TYPE_LABELS + 1);
     rpcwriter_texts(&call->writer, 1, "names", all, n);
     return 0;
 }
@@ -142,6 +145,7 @@ static int find_type_values(struct querier_call *call, const struct store_query 
 
 static int answer_label_values(struct querier_call *call, const struct querier_request *request, struct error *err)
 {
+    struct slice name = slice_is(request->name, SERVICE_ALIAS) ? SLICE(SERIES_SERVICE_LABEL) : request->name;
     struct store_query query;
     struct store_texts values;
     int result;
@@ -150,9 +154,9 @@ static int answer_label_values(struct querier_call *call, const struct querier_r
         return error_set(err, ERR_INVALID, "name is empty; it is that of the label whose values are asked for");
     if (open_query(call, request, &query, err) < 0)
         return -1;
-    result = querier_type_label(SLICE(""), request->name).ptr
-                 ? find_type_values(call, &query, request->name, &values, err)
-                 : store_label_values(call->answer->store, &query, request->name, &call->arena, &values, err);
+    result = querier_type_label(SLICE(""), name).ptr
+                 ? find_type_values(call, &query, name, &values, err)
+                 : store_label_values(call->answer->store, &query, name, &call->arena, &values, err);
     if (result < 0)
         return -1;
     rpcwriter_texts(&call->writer, 1, "names", values.texts, values.n);

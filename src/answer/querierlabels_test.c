@@ -25,9 +25,10 @@ TEST(querier_label_names_have_those_of_types)
 
     querier_asked_begin(&asked);
     CHECK_EQ(querier_ask(&asked, querier_label_names, ""), 200);
-    CHECK_TEXT(asked_body(&asked),
-               "{\"names\":[\"__name__\",\"__period_type__\",\"__period_unit__\",\"__profile_type__\","
-               "\"__type__\",\"__unit__\",\"service_name\",\"zone\"]}");
+    CHECK_TEXT(
+        asked_body(&asked),
+        "{\"names\":[\"__name__\",\"__period_type__\",\"__period_unit__\",\"__profile_type__\",\"__service_name__\","
+        "\"__type__\",\"__unit__\",\"service_name\",\"zone\"]}");
     CHECK_EQ(querier_ask(&asked, querier_label_names, "\"matchers\":[\"{service_name=\\\"nobody\\\"}\"]"), 200);
     CHECK_TEXT(asked_body(&asked), "{}");
     asked_end(&asked);

@@ -6,7 +6,7 @@
     "\"resourceProfiles\":[{\"scopeProfiles\":[{\"profiles\":[{\"samples\":[{\"stackIndex\":1,\"values\":[1]}]}]}]}]"
 #define REQUEST(dictionary) "{" PROFILES ",\"dictionary\":{" dictionary "}}"
 
-TEST(otlp_dictionary_without_its_empty_entries_is_told_and_index_0_still_means_none)
+TEST(otlp_dictionary_without_its_empty_entries_is_told_and_index_0_means_none_but_of_locations)
 {
     CHECK_TEXT(
         otlp_craft_json_decoded(REQUEST("\"stringTable\":[\"a\",\"b\"],\"mappingTable\":[{\"memoryStart\":1}],"
@@ -15,7 +15,7 @@ TEST(otlp_dictionary_without_its_empty_entries_is_told_and_index_0_still_means_n
                                         "\"00112233445566778899aabbccddeeff\"}],\"stackTable\":[{\"locationIndices\":"
                                         "[1]},{\"locationIndices\":[1]}]")),
         "profile\n  1 :3:0\n");
-    CHECK_TEXT(otlp_craft_reports(), "6 x entry 0 of a dictionary table is not empty, but index 0 means none; ignored "
+    CHECK_TEXT(otlp_craft_reports(), "5 x entry 0 of a dictionary table is not empty, but index 0 means none; ignored "
                                      "(string_table)\n");
 }
 

@@ -266,8 +266,12 @@ int otlp_frames_read(struct otlp_decoder *d, bool has_none, struct error *err)
         }
         if (LIKELY(!otlp_walk_is_none(&walk)))
             continue;
-        if (frame->address || frame->mapping || frame->n_lines || frame->kind || frame->flags)
-            otlp_walk_report_not_empty(d, "location_table");
+        if (frame->address || frame->mapping || frame->n_lines || frame->kind || frame->flags) {
+            /* Whoever puts a location there means it: such a sender does not know that 0 should mean none. */
+            d->locations.has_none = false;
+            d->locations.offset++;
+            continue;
+        }
         quick.n_lines = first_line;
         frame--;
     }

@@ -142,3 +142,37 @@ TEST(otlp_frames_that_are_broken_refuse_the_request)
             buffer_done(&out);
         }
 }
+
+/* As Pyroscope's canary sends it. */
+TEST(otlp_frames_whose_first_entry_is_not_empty_are_meant)
+{
+    static const char *const strings[] = { "", "a", "b" };
+    struct buffer out;
+    size_t resource, scope, profile, dictionary;
+
+    buffer_init(&out, 0);
+    resource = protobuf_begin(&out, 1);
+    scope = protobuf_begin(&out, 2);
+    profile = protobuf_begin(&out, 2);
+    protobuf_put_bytes(&out, 2, SLICE("\x08\1\x22\1\1"));
+    protobuf_put_bytes(&out, 2, SLICE("\x08\2\x22\1\2"));
+    protobuf_put_fixed64(&out, 3, 1);
+    protobuf_end(&out, profile);
+    protobuf_end(&out, scope);
+    protobuf_end(&out, resource);
+    dictionary = protobuf_begin(&out, 2);
+    protobuf_put_bytes_always(&out, 1, SLICE(""));
+    protobuf_put_bytes(&out, 2, SLICE("\x1a\2\x08\1"));
+    protobuf_put_bytes(&out, 2, SLICE("\x1a\2\x08\2"));
+    protobuf_put_bytes_always(&out, 3, SLICE(""));
+    protobuf_put_bytes(&out, 3, SLICE("\x08\1"));
+    protobuf_put_bytes(&out, 3, SLICE("\x08\2"));
+    otlp_craft_put_strings(&out, strings, ARRAY_LEN(strings));
+    protobuf_put_bytes_always(&out, 7, SLICE(""));
+    protobuf_put_bytes(&out, 7, SLICE("\x0a\2\1\0"));
+    protobuf_put_bytes(&out, 7, SLICE("\x0a\1\0"));
+    protobuf_end(&out, dictionary);
+    CHECK_TEXT(otlp_craft_decoded(buffer_slice(&out)), "profile from 1 for 0\n  1 b:0:0<a:0:0\n  2 a:0:0\n");
+    CHECK_TEXT(otlp_craft_reports(), "");
+    buffer_done(&out);
+}

@@ -62,7 +62,7 @@ static void add_frames(struct otlp_decoder *d, uint32_t start, struct protobuf_r
 
         if (r->bad)
             return;
-        if (location == 0)
+        if (location == 0 && d->locations.has_none)
             flaws->has_none = true;
         else if (location >= d->locations.n)
             flaws->is_bad = true;

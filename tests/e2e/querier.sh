@@ -101,7 +101,7 @@ t "labels and series, by matchers that all must hold"
 rpc LabelNames "{$range}"
 same "$(json '[n for n in d["answer"]["names"] if n[0] != "_"]')" "['service_name', 'zone']"
 same "$(json '[n for n in d["answer"]["names"] if n[0] == "_"]')" \
-    "['__name__', '__period_type__', '__period_unit__', '__profile_type__', '__type__', '__unit__']"
+    "['__name__', '__period_type__', '__period_unit__', '__profile_type__', '__service_name__', '__type__', '__unit__']"
 rpc LabelValues "{$range,\"name\":\"service_name\"}"
 same "$(json 'd["answer"]["names"]')" "['desk', 'shop']"
 rpc LabelValues "{$range,\"name\":\"service_name\",\"matchers\":[\"{zone=~\\\"eu|us\\\"}\",\"{service_name!=\\\"desk\\\"}\"]}"
