@@ -50,7 +50,7 @@ MUST_CHECK int querier_matchers(struct querier_call *call, const struct rpcmessa
 MUST_CHECK int querier_query(struct querier_call *call, const struct querier_request *request, struct query *ret_query,
                              struct error *err);
 
-/* Makes a filter of the call site of stack_trace_selector. Errors: ERR_UNSUPPORTED for go_pgo. */
+/* Makes a filter of the call site of stack_trace_selector. Errors: ERR_MEMORY. */
 MUST_CHECK int querier_call_site(struct querier_call *call, const struct querier_request *request,
                                  struct filter_spec *filter, struct error *err);
 

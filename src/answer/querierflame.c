@@ -5,6 +5,7 @@
 #include "answer/flamebearer.h"
 #include "answer/pprofjson.h"
 #include "answer/querier_internal.h"
+#include "profile/transform.h"
 #include "query/idtext.h"
 #include "query/points.h"
 #include "wire/format.h"
@@ -84,9 +85,6 @@ int querier_call_site(struct querier_call *call, const struct querier_request *r
 
     if (!request->stacks)
         return 0;
-    if (request->stacks->go_pgo)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "stack_trace_selector.go_pgo is not known here; Go's compiler takes the whole profile, too");
     sites = &request->stacks->call_site;
     names = ARENA_ARRAY(&call->arena, struct slice, sites->n, err);
     if (!names)
@@ -197,15 +195,37 @@ static void describe_profile(const struct query *query, struct profile *profile)
         profile->duration_ns = INT64_MAX;
 }
 
-static int encode_profile(struct querier_call *call, const struct query *query, struct batch *batch,
-                          struct buffer *plain, struct error *err)
+static int encode_batch(const struct query *query, struct batch *batch, struct buffer *plain, struct error *err)
 {
+    describe_profile(query, &batch->profiles[0]);
+    return pprof_encode(batch, &(struct format_write_options){ .plain = true }, plain, err);
+}
+
+/* What Go's compiler needs of stacks. */
+static int encode_for_compiler(const struct querier_pgo *pgo, const struct query *query, const struct batch *batch,
+                               struct buffer *plain, struct error *err)
+{
+    uint32_t n = pgo->keep_locations > 0 ? (uint32_t)MIN(pgo->keep_locations, (int64_t)UINT32_MAX) : UINT32_MAX;
+    struct batch cut;
+    int result;
+
+    batch_init(&cut, NULL);
+    result = transform_keep_leaves(batch, n, pgo->aggregate_callees, &cut, err);
+    if (result == 0)
+        result = encode_batch(query, &cut, plain, err);
+    batch_done(&cut);
+    return result;
+}
+
+static int encode_profile(struct querier_call *call, const struct querier_request *request, const struct query *query,
+                          struct batch *batch, struct buffer *plain, struct error *err)
+{
+    const struct querier_pgo *pgo = request->stacks ? request->stacks->go_pgo : NULL;
     struct query_facts facts;
 
     if (engine_profile(call->answer->engine, query, batch, &facts, err) < 0)
         return -1;
-    describe_profile(query, &batch->profiles[0]);
-    return pprof_encode(batch, &(struct format_write_options){ .plain = true }, plain, err);
+    return pgo ? encode_for_compiler(pgo, query, batch, plain, err) : encode_batch(query, batch, plain, err);
 }
 
 /* Appends the profile in the codec of the call. */
@@ -221,7 +241,7 @@ static int write_profile(struct querier_call *call, const struct querier_request
     if (select_profiles(call, request, &selection, err) < 0)
         return -1;
     batch_init(&batch, NULL);
-    result = encode_profile(call, &selection.query, &batch, &plain, err);
+    result = encode_profile(call, request, &selection.query, &batch, &plain, err);
     batch_done(&batch);
     if (result < 0)
         return -1;

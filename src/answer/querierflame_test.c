@@ -118,8 +118,10 @@ TEST(querier_gives_pprof)
     CHECK_HAS(asked_body(&asked), wanted);
     CHECK_EQ(querier_ask(&asked, querier_merge_stacktraces, SELECT ",\"format\":4"), 200);
     CHECK_HAS(asked_body(&asked), "{\"pprof\":{\"profile\":{\"sampleType\":[{");
-    CHECK_EQ(querier_ask(&asked, querier_merge_profile, SELECT ",\"stackTraceSelector\":{\"goPgo\":{}}"), 501);
-    CHECK_HAS(asked_body(&asked), "unimplemented");
+    CHECK_EQ(querier_ask(&asked, querier_merge_profile,
+                         SELECT ",\"stackTraceSelector\":{\"goPgo\":{\"keepLocations\":1,\"aggregateCallees\":true}}"),
+             200);
+    CHECK_HAS(asked_body(&asked), "\"locationId\":[\"1\"]");
     CHECK_EQ(querier_ask(&asked, querier_merge_stacktraces, SELECT ",\"async\":{\"type\":1}"), 501);
     CHECK_EQ(querier_ask(&asked, querier_merge_stacktraces, SELECT ",\"async\":{}"), 200);
     asked_end(&asked);

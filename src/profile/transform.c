@@ -314,3 +314,67 @@ int transform_collapse_recursion(const struct batch *in, struct batch *out, stru
     symbolset_done(&set);
     return result;
 }
+
+/* --- keeping leaves --- */
+
+struct leaves {
+    uint32_t n;
+    uint32_t offset; /* to the frames without their innermost line; 0 = there are none */
+};
+
+static uint32_t keep_leaves(void *context, uint32_t stack UNUSED, uint32_t *frames, uint32_t depth)
+{
+    const struct leaves *leaves = context;
+
+    frames[0] += leaves->offset;
+    return MIN(depth, leaves->n);
+}
+
+/* Puts a second of each frame behind them all, without the number of its innermost line. */
+static int add_lineless(struct tables *t, struct arena *arena, struct error *err)
+{
+    struct frame *frames = ARENA_ARRAY(arena, struct frame, 2 * (size_t)t->n_frames, err);
+    struct line *lines = frames ? ARENA_ARRAY(arena, struct line, 2 * (size_t)t->n_lines, err) : NULL;
+
+    if (!lines)
+        return -1;
+    memcpy(frames, t->frames, t->n_frames * sizeof(*frames));
+    memcpy(frames + t->n_frames, t->frames, t->n_frames * sizeof(*frames));
+    if (t->n_lines > 0) {
+        memcpy(lines, t->lines, t->n_lines * sizeof(*lines));
+        memcpy(lines + t->n_lines, t->lines, t->n_lines * sizeof(*lines));
+    }
+    for (uint32_t i = t->n_frames; i < 2 * t->n_frames; i++) {
+        frames[i].first_line += t->n_lines;
+        if (frames[i].n_lines == 0)
+            continue; /* its address is all there is to know of it */
+        frames[i].address = 0;
+        lines[frames[i].first_line].line = lines[frames[i].first_line].column = 0;
+    }
+    t->frames = frames;
+    t->lines = lines;
+    t->n_frames *= 2;
+    t->n_lines *= 2;
+    return 0;
+}
+
+static int cut_tables(struct tables *t, struct arena *arena, void *context, struct error *err)
+{
+    struct leaves *leaves = context;
+
+    if (leaves->offset && (t->n_frames > UINT32_MAX / 2 || t->n_lines > UINT32_MAX / 2))
+        return error_set(err, ERR_LIMIT, "%u frames are too many to have twice", t->n_frames);
+    if (leaves->offset) {
+        leaves->offset = t->n_frames;
+        if (add_lineless(t, arena, err) < 0)
+            return -1;
+    }
+    return rewrite_own_stacks(t, arena, keep_leaves, leaves, err);
+}
+
+int transform_keep_leaves(const struct batch *in, uint32_t n, bool merges_leaves, struct batch *out, struct error *err)
+{
+    struct leaves leaves = { .n = n, .offset = merges_leaves };
+
+    return transform(in, out, cut_tables, &leaves, err);
+}

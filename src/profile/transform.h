@@ -26,3 +26,9 @@ MUST_CHECK int transform_invert(const struct batch *in, struct batch *out, struc
 /* Makes one of a function that calls itself directly: of several in a row the one nearest the root stays. Functions are
  * told apart by name; of those without names a frame equals only itself. */
 MUST_CHECK int transform_collapse_recursion(const struct batch *in, struct batch *out, struct error *err);
+
+/* Keeps of each stack the `n` frames nearest the leaf. With `merges_leaves` the line of the leaf itself does not tell it
+ * apart: whatever a function did counts for its calls. That is what a compiler wants to know, which chooses calls to
+ * inline. */
+MUST_CHECK int transform_keep_leaves(const struct batch *in, uint32_t n, bool merges_leaves, struct batch *out,
+                                     struct error *err);

@@ -6,7 +6,7 @@
 static const char *const stacks[] = { "abc", "aabbc", "a(bbc)c", "xLLy", "", "aba", "LM" };
 static const int64_t values[] = { 1, 2, 4, 8, 16, 32, 64 };
 
-enum what { RENAME, DROP, INVERT, COLLAPSE };
+enum what { RENAME, DROP, INVERT, COLLAPSE, LEAVES, MERGED_LEAVES };
 
 static int run(enum what what, const struct batch *in, const struct pattern *pattern, struct slice replacement,
                struct batch *out, struct error *err)
@@ -16,6 +16,8 @@ static int run(enum what what, const struct batch *in, const struct pattern *pat
     case DROP: return transform_drop(in, pattern, out, err);
     case INVERT: return transform_invert(in, out, err);
     case COLLAPSE: return transform_collapse_recursion(in, out, err);
+    case LEAVES: return transform_keep_leaves(in, 2, false, out, err);
+    case MERGED_LEAVES: return transform_keep_leaves(in, 1, true, out, err);
     }
     return -1;
 }
@@ -142,4 +144,10 @@ TEST(transform_survives_any_failing_allocation)
     for (enum what what = RENAME; what <= COLLAPSE; what++)
         test_each_allocation_failing(run_failing, &(struct failing){ &in, what });
     batch_done(&in);
+}
+
+TEST(transform_keeps_the_frames_nearest_the_leaf)
+{
+    check(LEAVES, "", "", "bc=3 (bbc)c=4 Ly=8 =16 ba=32 LM=64");
+    check(MERGED_LEAVES, "", "", "c=7 y=8 =16 a=32 M=64");
 }
