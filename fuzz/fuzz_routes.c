@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The server's own table of routes, with a store behind it: requests with any query, type and body are answered, with a
- * status that is meant, by workers and by the overflow alike. The first byte of the input chooses the route, the second the
- * headers; then come a query up to the end of the line, and the body. */
+/* All routes of a server, those that bring data and those that ask for it, with a store behind them: requests with any
+ * query, type and body are answered, with a status that is meant, by workers and by the overflow alike. The first byte of
+ * the input chooses the route, the second the headers; then come a query up to the end of the line, and the body. */
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -99,28 +99,17 @@ static void handle(struct exchange *exchange, bool is_overflow)
 /* What senders act upon; 500 is for faults of our own. */
 static bool is_meant(int status)
 {
-    return status == 200 || status == 204 || (status >= 400 && status <= 429) || status == 499 || status == 501 ||
-           status == 503 || status == 507;
+    return status == 200 || status == 201 || status == 204 || (status >= 400 && status <= 429) || status == 499 ||
+           status == 501 || status == 503 || status == 507;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+/* `choice` as data[0] and data[1] of an input. */
+static void send(const uint8_t choice[static 2], struct slice query, struct slice body)
 {
-    struct slice input, query;
-    struct exchange *exchange;
-    ptrdiff_t end;
+    struct exchange *exchange = calloc(1, sizeof(*exchange));
 
-    if (size < 2)
-        return 0;
-    if (server && ++n_inputs % INPUTS_PER_STORE == 0)
-        close_server();
-    if (!server)
-        open_server();
-    input = slice_of(data + 2, size - 2);
-    end = slice_find_byte(input, '\n');
-    query = slice_sub(input, 0, end < 0 ? 0 : (size_t)end);
-    exchange = calloc(1, sizeof(*exchange));
     ASSERT(exchange);
-    exchange->route = &server_routes.routes[data[0] % 128 % server_routes.n];
+    exchange->route = &server->routes.routes[choice[0] % 128 % server->routes.n];
     exchange->request = (struct request){ .version = HTTP_2,
                                           .method = exchange->route->method,
                                           .method_text = slice_from(http_method_name(exchange->route->method)),
@@ -128,18 +117,46 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                           .query = query,
                                           .authority = SLICE("x"),
                                           .peer = SLICE("127.0.0.1:1"),
-                                          .body = slice_sub(input, (size_t)(end + 1), SIZE_MAX),
+                                          .body = body,
                                           .received_ns = clock_now_ns() };
-    add_headers(&exchange->request.headers, data[1]);
-    exchange->context = server;
+    add_headers(&exchange->request.headers, choice[1]);
+    exchange->context = exchange->route->context;
     /* Whoever waits for a profile of the server waits for long. */
     atomic_store(&exchange->is_gone, exchange->route->handler == selfprofiling_profile);
     arena_init(&exchange->arena, MAX_ARENA);
     buffer_init(&exchange->response.body, 0);
-    handle(exchange, data[0] >= 128);
+    handle(exchange, choice[0] >= 128);
     ASSERT(is_meant(exchange->response.status));
     buffer_done(&exchange->response.body);
     arena_done(&exchange->arena);
     free(exchange);
+}
+
+/* So that those who ask find something. */
+static void send_some(void)
+{
+    static const uint8_t ingest[2] = { 0, 6 };
+
+    send(ingest, SLICE("name=api.cpu{zone=eu}"), SLICE("main;work;read 5\nmain;work 7\nmain;other 1\n"));
+    send(ingest, SLICE("name=api.cpu{zone=us}"), SLICE("main;work;write 3\nidle 2\n"));
+    send(ingest, SLICE("name=web.inuse_space"), SLICE("main;cache 4096\n"));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct slice input;
+    ptrdiff_t end;
+
+    if (size < 2)
+        return 0;
+    if (server && ++n_inputs % INPUTS_PER_STORE == 0)
+        close_server();
+    if (!server) {
+        open_server();
+        send_some();
+    }
+    input = slice_of(data + 2, size - 2);
+    end = slice_find_byte(input, '\n');
+    send(data, slice_sub(input, 0, end < 0 ? 0 : (size_t)end), slice_sub(input, (size_t)(end + 1), SIZE_MAX));
     return 0;
 }

@@ -355,11 +355,18 @@ int flamebearer_write_tree(const struct flame *flame, struct buffer *out, struct
     return result;
 }
 
-int flamebearer_max_nodes(int64_t asked, uint32_t *ret_max_nodes, struct error *err)
+int flamebearer_check_nodes(int64_t asked, struct error *err)
 {
     if (asked < 0 || asked > FLAMEBEARER_MAX_NODES)
         return error_set(err, ERR_INVALID, "max_nodes is %lld, but it must be 1 to %d, or 0 for the default of %d",
                          (long long)asked, FLAMEBEARER_MAX_NODES, FLAMEBEARER_DEFAULT_NODES);
-    *ret_max_nodes = asked == 0 ? FLAMEBEARER_DEFAULT_NODES : (uint32_t)asked;
+    return 0;
+}
+
+int flamebearer_max_nodes(int64_t asked, uint32_t *ret_max_nodes, struct error *err)
+{
+    if (flamebearer_check_nodes(asked, err) < 0)
+        return -1;
+    *ret_max_nodes = (asked == 0 ? FLAMEBEARER_DEFAULT_NODES : (uint32_t)asked) + 1;
     return 0;
 }

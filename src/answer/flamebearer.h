@@ -59,5 +59,7 @@ void flamebearer_write_message(const struct flamebearer *bearer, struct rpcwrite
  * samples. Errors: ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int flamebearer_write_tree(const struct flame *flame, struct buffer *out, struct error *err);
 
-/* How many nodes a tree may have by what an asker wrote: 0 is the default. Errors: ERR_INVALID naming the range. */
+/* Checks how many nodes an asker wants: 0 is whatever is usual. Errors: ERR_INVALID naming the range. */
+MUST_CHECK int flamebearer_check_nodes(int64_t asked, struct error *err);
+/* The same, and how many nodes the engine's tree may have by it: one more, since "total" is none that Pyroscope counts. */
 MUST_CHECK int flamebearer_max_nodes(int64_t asked, uint32_t *ret_max_nodes, struct error *err);

@@ -314,13 +314,13 @@ TEST(flamebearer_checks_how_many_nodes_are_asked_for)
     struct error err;
 
     CHECK_OK(flamebearer_max_nodes(0, &max_nodes, &err), &err);
-    CHECK_EQ(max_nodes, 8192);
+    CHECK_EQ(max_nodes, 8192 + 1);
     CHECK_OK(flamebearer_max_nodes(1048576, &max_nodes, &err), &err);
-    CHECK_EQ(max_nodes, 1048576);
+    CHECK_EQ(max_nodes, 1048576 + 1);
     CHECK_ERROR(flamebearer_max_nodes(1048577, &max_nodes, &err), &err, ERR_INVALID);
     CHECK_HAS(err.text, "max_nodes is 1048577, but it must be 1 to 1048576");
     CHECK_ERROR(flamebearer_max_nodes(-1, &max_nodes, &err), &err, ERR_INVALID);
-    CHECK_EQ(max_nodes, 1048576);
+    CHECK_EQ(max_nodes, 1048576 + 1);
 }
 
 static int make_both(void *context, struct error *err)

@@ -70,11 +70,7 @@ void querier_serve(struct exchange *exchange, const struct querier_procedure *pr
 
 int64_t querier_ns(int64_t ms)
 {
-    int64_t ns;
-
-    if (__builtin_mul_overflow(ms, (int64_t)QUERIER_NS_PER_MS, &ns))
-        return ms < 0 ? INT64_MIN : INT64_MAX;
-    return ns;
+    return MIN(MAX(ms, 0), QUERIER_LATEST_MS) * QUERIER_NS_PER_MS;
 }
 
 int querier_ordered_range(const struct querier_request *request, int64_t *ret_from_ns, int64_t *ret_until_ns,
@@ -84,8 +80,7 @@ int querier_ordered_range(const struct querier_request *request, int64_t *ret_fr
         return error_set(err, ERR_INVALID, "the time range ends before it begins: start is %lld, end is %lld",
                          (long long)request->start, (long long)request->end);
     *ret_from_ns = querier_ns(request->start);
-    *ret_until_ns = querier_ns(request->end);
-    *ret_until_ns += *ret_until_ns < INT64_MAX;
+    *ret_until_ns = querier_ns(request->end) + 1;
     return 0;
 }
 

@@ -10,7 +10,8 @@
 #include "answer/queriermessage.h"
 #include "answer/rpcwriter.h"
 
-#define QUERIER_NS_PER_MS 1000000
+#define QUERIER_NS_PER_MS ((int64_t)1000000)
+#define QUERIER_LATEST_MS ((int64_t)8000000000000) /* in the year 2223; a range has room for a step at either end */
 
 struct querier_call {
     const struct answer *answer;
@@ -39,7 +40,7 @@ MUST_CHECK int querier_ordered_range(const struct querier_request *request, int6
 /* The same where neither end may be missing. */
 MUST_CHECK int querier_range(const struct querier_request *request, int64_t *ret_from_ns, int64_t *ret_until_ns,
                              struct error *err);
-/* A moment of a request, within what nanoseconds can say. */
+/* A moment of a request, or a step: nothing begins before 1970, or behind QUERIER_LATEST_MS. */
 int64_t querier_ns(int64_t ms);
 
 /* One selector for all matchers: each of them must hold. */

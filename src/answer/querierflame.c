@@ -161,13 +161,12 @@ static int answer_dot(struct querier_call *call, const struct querier_request *r
 {
     AUTO(flame_freep) struct flame *flame = NULL;
     AUTO(buffer_done) struct buffer dot;
-    struct dot_options options = { 0 };
+    struct dot_options options = { .max_nodes = (uint32_t)request->max_nodes };
     struct selection selection;
     struct query_facts facts;
 
     buffer_init(&dot, 0);
-    if (select_profiles(call, request, &selection, err) < 0 ||
-        (request->max_nodes != 0 && flamebearer_max_nodes(request->max_nodes, &options.max_nodes, err) < 0) ||
+    if (select_profiles(call, request, &selection, err) < 0 || flamebearer_check_nodes(request->max_nodes, err) < 0 ||
         engine_flame(call->answer->engine, &selection.query, MAX(options.max_nodes, (uint32_t)DOT_SOURCE_NODES), &flame,
                      &facts, err) < 0)
         return -1;

@@ -56,7 +56,7 @@ TEST(querier_trims_to_max_nodes)
     struct asked asked;
 
     querier_asked_begin(&asked);
-    CHECK_EQ(querier_ask(&asked, querier_merge_stacktraces, SELECT ",\"maxNodes\":2"), 200);
+    CHECK_EQ(querier_ask(&asked, querier_merge_stacktraces, SELECT ",\"maxNodes\":1"), 200);
     CHECK_HAS(asked_body(&asked), "\"names\":[\"total\",\"main\",\"other\"]");
     CHECK_HAS(asked_body(&asked), "\"total\":\"72\"");
     CHECK_EQ(querier_ask(&asked, querier_merge_stacktraces, SELECT ",\"max_nodes\":\"1048577\""), 400);

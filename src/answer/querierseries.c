@@ -29,7 +29,31 @@ static int read_step(double seconds, int64_t *ret_ms, struct error *err)
 {
     if (!(seconds >= 0.001) || seconds > MAX_STEP_SECONDS)
         return error_set(err, ERR_INVALID, "step is %g; it is in seconds, from 0.001 to %g", seconds, MAX_STEP_SECONDS);
-    *ret_ms = (int64_t)(seconds * 1000);
+    *ret_ms = (int64_t)(seconds * 1e9) / QUERIER_NS_PER_MS;
+    return 0;
+}
+
+/* Points before 1970 have nothing in them: the first one that can. */
+static int64_t first_point_ms(int64_t start_ms, int64_t step_ms)
+{
+    int64_t rest = start_ms % step_ms;
+
+    return start_ms >= 0 ? start_ms : rest + (rest < 0 ? step_ms : 0);
+}
+
+/* T1, in whole milliseconds from the first point on. */
+static int step_through(struct stepping *stepping, double step, struct error *err)
+{
+    struct query *query = &stepping->query;
+    int64_t step_ns = querier_ns(stepping->step_ms), first_ns = querier_ns(stepping->start_ms);
+    int64_t n = (query->until_ns - 1 - first_ns) / step_ns;
+
+    if (n >= POINTS_MAX)
+        return error_set(err, ERR_INVALID,
+                         "step is %g: that makes %lld points, at most %u are given; a step of %.0f would do", step,
+                         (long long)n + 1, POINTS_MAX, ceil((double)n * (double)step_ns / 1e9 / (POINTS_MAX - 1)));
+    query->from_ns = first_ns - step_ns + 1;
+    query->until_ns = first_ns + n * step_ns + 1;
     return 0;
 }
 
@@ -37,25 +61,13 @@ static int open_points(struct querier_call *call, const struct querier_request *
                        struct error *err)
 {
     struct query *query = &stepping->query;
-    int64_t step_ns, last_ns;
-    uint64_t n;
 
     if (querier_query(call, request, query, err) < 0 || read_step(request->step, &stepping->step_ms, err) < 0)
         return -1;
-    stepping->start_ms = request->start;
-    step_ns = querier_ns(stepping->step_ms);
-    if (query->from_ns == query->until_ns)
-        return 0;
-    n = ((uint64_t)query->until_ns - 1 - (uint64_t)query->from_ns) / (uint64_t)step_ns;
-    if (n >= POINTS_MAX)
-        return error_set(err, ERR_INVALID,
-                         "step is %g: that makes %llu points, at most %u are given; a step of %.0f would do",
-                         request->step, (unsigned long long)n + 1, POINTS_MAX,
-                         ceil((double)n * (double)step_ns / 1e9 / (POINTS_MAX - 1)));
-    last_ns = query->from_ns + (int64_t)n * step_ns;
-    query->until_ns = last_ns + (last_ns < INT64_MAX);
-    if (__builtin_sub_overflow(query->from_ns, step_ns - 1, &query->from_ns))
-        query->from_ns = INT64_MIN;
+    stepping->start_ms = first_point_ms(request->start, stepping->step_ms);
+    if (query->from_ns < query->until_ns && stepping->start_ms <= MIN(request->end, QUERIER_LATEST_MS))
+        return step_through(stepping, request->step, err);
+    query->until_ns = query->from_ns;
     return 0;
 }
 

@@ -170,3 +170,48 @@ TEST(querier_heatmaps_refuse_what_does_not_fit)
     CHECK_TEXT(asked_body(&asked), "{}");
     asked_end(&asked);
 }
+
+static int ask_between(struct asked *asked, void (*handler)(struct exchange *exchange), const char *start,
+                       const char *end, const char *step)
+{
+    static char request[1024];
+
+    snprintf(request, sizeof(request), "{\"start\":\"%s\",\"end\":\"%s\",\"step\":%s," SELECT "}", start, end, step);
+    return asked_call(asked, handler, "application/json", slice_from(request));
+}
+
+TEST(querier_series_take_any_times_that_64_bits_can_say)
+{
+    static const char first[] = "-9223372036854775808", last[] = "9223372036854775807";
+    struct asked asked;
+
+    querier_asked_begin(&asked);
+    CHECK_EQ(ask_between(&asked, querier_select_series, first, last, "1e9"), 200);
+    CHECK_HAS(asked_body(&asked), "\"value\":122,");
+    CHECK_EQ(ask_between(&asked, querier_select_heatmap, first, last, "1e9"), 200);
+    CHECK_HAS(asked_body(&asked), "\"counts\":[1,");
+    CHECK_EQ(ask_between(&asked, querier_select_series, first, "-1", "15"), 200);
+    CHECK_TEXT(asked_body(&asked), "{}");
+    CHECK_EQ(ask_between(&asked, querier_select_series, last, last, "1e9"), 200);
+    CHECK_TEXT(asked_body(&asked), "{}");
+    CHECK_EQ(ask_between(&asked, querier_select_series, first, last, "15"), 400);
+    CHECK_HAS(asked_body(&asked), "at most 11000 are given");
+    /* From 1969 on, points stay where they are counted from. */
+    CHECK_EQ(ask_between(&asked, querier_select_series, "-1", "9000000000000", "1e9"), 200);
+    CHECK_HAS(asked_body(&asked), "\"timestamp\":\"1999999999999\"");
+    asked_end(&asked);
+}
+
+TEST(querier_steps_keep_their_milliseconds)
+{
+    char start[32], end[32];
+    struct asked asked;
+
+    querier_asked_begin(&asked);
+    snprintf(start, sizeof(start), "%lld", querier_asked_ms("15T11:50") - 2900);
+    snprintf(end, sizeof(end), "%lld", querier_asked_ms("15T11:50"));
+    /* As a product of doubles, 0.029 s are 28.999 ms. The hundredth step ends where the profiles are. */
+    CHECK_EQ(ask_between(&asked, querier_select_series, start, end, "0.029"), 200);
+    CHECK_TEXT(with_minutes(&asked), "{\"series\":[{\"points\":[{\"value\":30,\"timestamp\":10m}]}]}");
+    asked_end(&asked);
+}

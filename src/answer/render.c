@@ -182,11 +182,11 @@ static int render_json(struct rendering *r, const struct renderquery *query, str
 static int render_dot(struct rendering *r, const struct renderquery *query, struct error *err)
 {
     AUTO(flame_freep) struct flame *flame = NULL;
-    struct dot_options options = { 0 };
-    struct query_facts facts;
     int64_t asked = asked_nodes(r);
+    struct dot_options options = { .max_nodes = (uint32_t)asked };
+    struct query_facts facts;
 
-    if (asked != 0 && flamebearer_max_nodes(asked, &options.max_nodes, err) < 0)
+    if (flamebearer_check_nodes(asked, err) < 0)
         return -1;
     renderquery_type_parts(query->query.type, &options.title, &options.unit);
     if (engine_flame(r->engine, &query->query, DOT_SOURCE, &flame, &facts, err) < 0 ||

@@ -152,9 +152,9 @@ TEST(render_keeps_to_max_nodes)
         int status;
         const char *words;
     } cases[] = {
-        { "query=api.cpu&max-nodes=2", 200, "\"other\"" },
-        { "query=api.cpu&maxNodes=2", 200, "\"other\"" },
-        { "query=api.cpu&max-nodes=3", 200, "\"work\"" },
+        { "query=api.cpu&max-nodes=1", 200, "\"other\"" },
+        { "query=api.cpu&maxNodes=1", 200, "\"other\"" },
+        { "query=api.cpu&max-nodes=2", 200, "\"work\"" },
         { "query=api.cpu&max-nodes=0", 200, "\"work\"" },
         { "query=api.cpu&max-nodes=many", 200, "\"work\"" },
         { "query=api.cpu&max-nodes=1048577", 400, "1048576" },
