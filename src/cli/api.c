@@ -281,7 +281,9 @@ static int settle_form(struct run *run, struct error *err)
         return -1;
     if (run->own.file && give_value(run, "output", run->own.file, err) < 0)
         return -1;
-    if (file_format(run) || is_flame(run))
+    /* These have no other form: who asks for JSON is told so by the command. */
+    if ((file_format(run) || is_flame(run)) &&
+        (run->own.output != APIROW_JSON || !run->own.is_given[APIROW_OWN_OUTPUT]))
         return 0;
     if (row->is_file)
         return error_set(err, ERR_USAGE, "file: '%.64s' does not tell which format to write; add format",

@@ -80,22 +80,22 @@ static const char *const output_words[] = {
 };
 static const char *const output_words_without_csv[] = { "json", "text", NULL };
 
-enum { OWN_OUTPUT, OWN_FILE, OWN_WIDTH, OWN_COLOR, OWN_UTF8 };
 static const struct option_spec own_options[] = {
-    [OWN_OUTPUT] = { "output", OPTION_ENUM, FIELD(apirow_own, output), "json",
-                     "What the answer is written as: JSON for programs, or the text that the command prints.",
-                     .words = output_words },
-    [OWN_FILE] = { "file", OPTION_TEXT, FIELD(apirow_own, file), NULL,
-                   "What the answer is to be saved as: unless the format is given, the ending of this name says it, "
-                   "and "
-                   "it says the compression.",
-                   .value_name = "NAME" },
-    [OWN_WIDTH] = { "width", OPTION_UINT, FIELD(apirow_own, width), "80", "Columns that text may take.", .min = "40",
-                    .max = "400" },
-    [OWN_COLOR] = { "color", OPTION_BOOL, FIELD(apirow_own, has_colour), "false",
-                    "Colour text with the escape sequences of terminals." },
-    [OWN_UTF8] = { "utf8", OPTION_BOOL, FIELD(apirow_own, has_utf8), "true",
-                   "Draw with characters beyond ASCII, where text has drawings." },
+    [APIROW_OWN_OUTPUT] = { "output", OPTION_ENUM, FIELD(apirow_own, output), "json",
+                            "What the answer is written as: JSON for programs, or the text that the command prints.",
+                            .words = output_words },
+    [APIROW_OWN_FILE] = { "file", OPTION_TEXT, FIELD(apirow_own, file), NULL,
+                          "What the answer is to be saved as: unless the format is given, the ending of this name says "
+                          "it, "
+                          "and "
+                          "it says the compression.",
+                          .value_name = "NAME" },
+    [APIROW_OWN_WIDTH] = { "width", OPTION_UINT, FIELD(apirow_own, width), "80", "Columns that text may take.",
+                           .min = "40", .max = "400" },
+    [APIROW_OWN_COLOR] = { "color", OPTION_BOOL, FIELD(apirow_own, has_colour), "false",
+                           "Colour text with the escape sequences of terminals." },
+    [APIROW_OWN_UTF8] = { "utf8", OPTION_BOOL, FIELD(apirow_own, has_utf8), "true",
+                          "Draw with characters beyond ASCII, where text has drawings." },
 };
 
 struct apirow_own apirow_own_defaults(void)
@@ -106,22 +106,24 @@ struct apirow_own apirow_own_defaults(void)
 int apirow_take_own(struct apirow_own *own, const struct apirow_parameter *parameter, const char *text,
                     struct error *err)
 {
+    enum apirow_own_parameter which = (enum apirow_own_parameter)(parameter->spec - own_options);
     union option_value value;
 
+    if (own->is_given[which])
+        return error_set(err, ERR_USAGE, "'%s' is given twice; give it once", parameter->name);
     if (option_parse(parameter->spec, text, &value, err) < 0) {
         err->code = ERR_USAGE;
         return error_wrap(err, "%s", parameter->name);
     }
-    if (parameter->spec == &own_options[OWN_OUTPUT])
-        own->output = value.word;
-    else if (parameter->spec == &own_options[OWN_FILE])
-        own->file = value.text;
-    else if (parameter->spec == &own_options[OWN_WIDTH])
-        own->width = value.u64;
-    else if (parameter->spec == &own_options[OWN_COLOR])
-        own->has_colour = value.truth;
-    else
-        own->has_utf8 = value.truth;
+    own->is_given[which] = true;
+    switch (which) {
+    case APIROW_OWN_OUTPUT: own->output = value.word; break;
+    case APIROW_OWN_FILE: own->file = value.text; break;
+    case APIROW_OWN_WIDTH: own->width = value.u64; break;
+    case APIROW_OWN_COLOR: own->has_colour = value.truth; break;
+    case APIROW_OWN_UTF8: own->has_utf8 = value.truth; break;
+    case APIROW_OWN_COUNT: break;
+    }
     return 0;
 }
 
@@ -164,8 +166,8 @@ static bool is_open(const struct apirow *row, const struct option_spec *spec)
 static bool is_own(const struct apirow *row, size_t own)
 {
     switch (own) {
-    case OWN_FILE: return has_option(row, "output") && (row->is_file || !row->is_view);
-    case OWN_OUTPUT: return has_option(row, "json") && !row->is_file;
+    case APIROW_OWN_FILE: return has_option(row, "output") && (row->is_file || !row->is_view);
+    case APIROW_OWN_OUTPUT: return has_option(row, "json") && !row->is_file;
     default: return !row->is_file;
     }
 }
@@ -204,7 +206,7 @@ static struct apirow_parameter own_parameter(const struct apirow *row, size_t ow
         .spec = spec,
         .help = spec->help,
         .default_text = spec->default_text,
-        .words = own == OWN_OUTPUT && !has_option(row, "csv") ? output_words_without_csv : NULL,
+        .words = own == APIROW_OWN_OUTPUT && !has_option(row, "csv") ? output_words_without_csv : NULL,
     };
 }
 

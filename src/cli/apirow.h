@@ -41,12 +41,21 @@ extern const struct route_table apirow_routes;
 const struct apirow *apirow_of(const struct route *route);
 
 /* What only requests have, beside the options of commands. */
+enum apirow_own_parameter {
+    APIROW_OWN_OUTPUT,
+    APIROW_OWN_FILE,
+    APIROW_OWN_WIDTH,
+    APIROW_OWN_COLOR,
+    APIROW_OWN_UTF8,
+    APIROW_OWN_COUNT
+};
 enum apirow_output { APIROW_JSON, APIROW_TEXT, APIROW_CSV };
 struct apirow_own {
     unsigned output; /* enum apirow_output */
     const char *file;
     uint64_t width;
     bool has_colour, has_utf8;
+    bool is_given[APIROW_OWN_COUNT];
 };
 
 /* Where a parameter goes. */
@@ -72,7 +81,7 @@ const char *apirow_word(const struct apirow_parameter *parameter, size_t index);
 /* The option of a command, or NULL. */
 const struct option_spec *apirow_option(const struct command *command, struct slice name);
 
-/* Fills the parameters that only requests have with their defaults, and takes one. Errors: ERR_USAGE. */
+/* Fills the parameters that only requests have with their defaults, and takes one, once. Errors: ERR_USAGE. */
 struct apirow_own apirow_own_defaults(void);
 MUST_CHECK int apirow_take_own(struct apirow_own *own, const struct apirow_parameter *parameter, const char *text,
                                struct error *err);

@@ -120,14 +120,16 @@ TEST(apirow_reads_what_only_requests_have)
 
     CHECK_EQ(own.output, APIROW_JSON);
     CHECK(apirow_find_parameter(row, SLICE("output"), &parameter));
-    CHECK_OK(apirow_take_own(&own, &parameter, "csv", &err), &err);
-    CHECK_EQ(own.output, APIROW_CSV);
     CHECK_ERROR(apirow_take_own(&own, &parameter, "xml", &err), &err, ERR_USAGE);
     CHECK_HAS(err.text, "output: ");
+    CHECK_OK(apirow_take_own(&own, &parameter, "csv", &err), &err);
+    CHECK_EQ(own.output, APIROW_CSV);
+    CHECK_ERROR(apirow_take_own(&own, &parameter, "csv", &err), &err, ERR_USAGE);
+    CHECK_TEXT(err.text, "'output' is given twice; give it once");
     CHECK(apirow_find_parameter(row, SLICE("width"), &parameter));
+    CHECK_ERROR(apirow_take_own(&own, &parameter, "7", &err), &err, ERR_USAGE);
     CHECK_OK(apirow_take_own(&own, &parameter, "100", &err), &err);
     CHECK_EQ(own.width, 100);
-    CHECK_ERROR(apirow_take_own(&own, &parameter, "7", &err), &err, ERR_USAGE);
     CHECK(apirow_find_parameter(row, SLICE("color"), &parameter));
     CHECK_OK(apirow_take_own(&own, &parameter, "true", &err), &err);
     CHECK(own.has_colour);

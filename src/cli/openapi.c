@@ -199,25 +199,45 @@ static const char *types_of(const struct route *route)
 
 static void put_request_body(const struct route *route, struct buffer *out)
 {
+    const char *types = route->is_procedure ? PROCEDURE_TYPES : "application/octet-stream";
+
     if (route->method != HTTP_POST || route->handler == api_serve)
         return;
     buffer_append_text(out, "      requestBody:\n        required: true\n");
-    put_content("        ", slice_from(route->is_procedure ? PROCEDURE_TYPES : "application/octet-stream"), false, out);
+    put_content("        ", slice_from(route->consumes ? route->consumes : types), false, out);
+}
+
+static bool may_fail_with(const struct route *route, int status)
+{
+    return status == 503 || route->scope != ROUTE_PUBLIC || route->is_procedure;
+}
+
+static void put_failures(const struct route *route, struct buffer *out)
+{
+    static const int statuses[] = { 400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503, 504, 507 };
+    static const char *const components[] = { [ROUTE_FAILS_AS_JSON] = "Failure",
+                                              [ROUTE_FAILS_AS_STATUS] = "StatusFailure",
+                                              [ROUTE_FAILS_AS_TEXT] = "TextFailure" };
+
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
+        if (may_fail_with(route, statuses[i]))
+            buffer_printf(out, "        \"%d\":\n          $ref: \"#/components/responses/%s\"\n", statuses[i],
+                          components[route->failure]);
 }
 
 static void put_responses(const struct route *route, struct buffer *out)
 {
-    static const int failures[] = { 400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503, 504, 507 };
-
-    buffer_append_text(out, "      responses:\n        \"200\":\n          description: \"The answer.\"\n");
+    buffer_printf(out, "      responses:\n        \"%d\":\n          description: \"The answer.\"\n",
+                  route->good_status ? route->good_status : 200);
     if (route->handler == api_serve)
         buffer_append_text(out, "          headers:\n            X-Hearth-Messages:\n"
                                 "              $ref: \"#/components/headers/Messages\"\n            Server-Timing:\n"
                                 "              $ref: \"#/components/headers/Timing\"\n");
     put_content("          ", slice_from(types_of(route)), route->handler == api_serve, out);
-    for (size_t i = 0; i < ARRAY_LEN(failures); i++)
-        if (route->scope != ROUTE_PUBLIC || failures[i] == 503)
-            buffer_printf(out, "        \"%d\":\n          $ref: \"#/components/responses/Failure\"\n", failures[i]);
+    if (route->method == HTTP_GET && route->scope == ROUTE_READ)
+        buffer_append_text(out, "        \"304\":\n"
+                                "          description: \"If-None-Match has the ETag of the answer already.\"\n");
+    put_failures(route, out);
 }
 
 /* --- operations --- */
@@ -278,7 +298,7 @@ static bool is_told(const struct route_table *table, size_t index)
     return false;
 }
 
-void openapi_print(const struct route_table *table, struct buffer *out)
+static void put_head(struct buffer *out)
 {
     buffer_printf(out,
                   "# Made by `make docs` from the tables of the program; changes made here are lost.\n"
@@ -296,15 +316,39 @@ void openapi_print(const struct route_table *table, struct buffer *out)
                   version_text());
     for (int scope = ROUTE_PUBLIC; scope <= ROUTE_ADMIN; scope++)
         buffer_printf(out, "  - name: %s\n", route_scope_name((enum route_scope)scope));
-    buffer_append_text(out, "paths:\n");
-    for (size_t i = 0; i < table->n; i++) {
-        if (is_told(table, i))
-            continue;
-        put_path(&table->routes[i], out);
-        for (size_t k = i; k < table->n; k++)
-            if (slice_equal(slice_from(table->routes[k].path), slice_from(table->routes[i].path)))
-                put_operation(&table->routes[k], out);
-    }
+}
+
+static void put_failure(const char *name, struct buffer *out)
+{
+    buffer_printf(out,
+                  "    %s:\n"
+                  "      description: \"One sentence: what was given, what is allowed, what to do.\"\n"
+                  "      content:\n",
+                  name);
+}
+
+static void put_failure_json(const char *code_type, struct buffer *out)
+{
+    buffer_printf(out,
+                  "        \"application/json\":\n"
+                  "          schema:\n"
+                  "            type: object\n"
+                  "            required: [code, message]\n"
+                  "            properties:\n"
+                  "              code:\n"
+                  "                type: %s\n"
+                  "              message:\n"
+                  "                type: string\n",
+                  code_type);
+}
+
+static void put_failure_text(const char *type, struct buffer *out)
+{
+    buffer_printf(out, "        \"%s\":\n          schema:\n            type: string\n", type);
+}
+
+static void put_components(struct buffer *out)
+{
     buffer_append_text(out,
                        "components:\n"
                        "  headers:\n"
@@ -316,17 +360,28 @@ void openapi_print(const struct route_table *table, struct buffer *out)
                        "      description: \"What was read for the answer, and how long its steps took.\"\n"
                        "      schema:\n"
                        "        type: string\n"
-                       "  responses:\n"
-                       "    Failure:\n"
-                       "      description: \"One sentence: what was given, what is allowed, what to do.\"\n"
-                       "      content:\n"
-                       "        \"application/json\":\n"
-                       "          schema:\n"
-                       "            type: object\n"
-                       "            required: [code, message]\n"
-                       "            properties:\n"
-                       "              code:\n"
-                       "                type: string\n"
-                       "              message:\n"
-                       "                type: string\n");
+                       "  responses:\n");
+    put_failure("Failure", out);
+    put_failure_json("string", out);
+    put_failure("StatusFailure", out);
+    put_failure_json("integer", out);
+    put_failure_text("application/x-protobuf", out);
+    put_failure_text("text/plain", out);
+    put_failure("TextFailure", out);
+    put_failure_text("text/plain", out);
+}
+
+void openapi_print(const struct route_table *table, struct buffer *out)
+{
+    put_head(out);
+    buffer_append_text(out, "paths:\n");
+    for (size_t i = 0; i < table->n; i++) {
+        if (table->routes[i].is_absent || is_told(table, i))
+            continue;
+        put_path(&table->routes[i], out);
+        for (size_t k = i; k < table->n; k++)
+            if (slice_equal(slice_from(table->routes[k].path), slice_from(table->routes[i].path)))
+                put_operation(&table->routes[k], out);
+    }
+    put_components(out);
 }

@@ -6,5 +6,6 @@
 #include "base/buffer.h"
 #include "net/route.h"
 
-/* Appends the document. Routes of one path stand together. Failures stay in the buffer. */
+/* Appends the document. Routes of one path stand together; those of what hearth does not have (`is_absent`) are left out.
+ * Failures stay in the buffer. */
 void openapi_print(const struct route_table *table, struct buffer *out);

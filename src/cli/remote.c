@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "cli/remotecall.h"
 #include "cli/sparkline.h"
+#include "cli/storage.h"
 #include "wire/json_reader.h"
 
 #include <stdio.h>
@@ -124,6 +125,30 @@ static int check_machine_options(const struct command_context *context, struct e
     return 0;
 }
 
+static bool has_empty(const struct option_given *given)
+{
+    for (size_t i = 0; i < given->list.n; i++)
+        if (given->list.items[i][0] == '\0')
+            return true;
+    return given->text && given->text[0] == '\0';
+}
+
+/* M4. */
+static int check_values(const struct command_context *context, struct error *err)
+{
+    const char *tenant = text_of(context, "tenant");
+    struct option_given given;
+
+    if (tenant && storage_check_tenant(tenant, err) < 0)
+        return -1;
+    for (size_t i = 0; options_at(context->options, i, &given); i++)
+        if (given.origin != OPTION_FROM_DEFAULT && has_empty(&given))
+            return error_set(err, ERR_USAGE,
+                             "--%s is empty, which a server takes for not given; give a value or leave it out",
+                             given.spec->name);
+    return 0;
+}
+
 static void append_options(const struct command_context *context, struct buffer *parameters)
 {
     struct option_given given;
@@ -167,7 +192,7 @@ int remote_request(struct command_context *context, const struct apirow **ret_ro
 {
     const struct apirow *row = find_row(context);
 
-    if (check_machine_options(context, err) < 0)
+    if (check_machine_options(context, err) < 0 || check_values(context, err) < 0)
         return -1;
     if (!row)
         return error_set(err, ERR_USAGE,
@@ -322,7 +347,11 @@ static int ask(struct command_context *context, const char *url, struct error *e
     if (remotecall_perform(&call, &answer, err) < 0)
         return -1;
     tell_messages(&answer, context);
-    return answer.status == 200 ? print_answer(context, &answer, err) : tell_refusal(&call, &answer, err);
+    if (answer.status != 200)
+        return tell_refusal(&call, &answer, err);
+    if (!answer.is_of_api)
+        return error_set(err, ERR_IO, "%.80s answers %s, but not as hearth does: look at --url", url, call.path);
+    return print_answer(context, &answer, err);
 }
 
 int remote_run(struct command_context *context, bool *ret_is_done, struct error *err)

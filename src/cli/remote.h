@@ -5,7 +5,8 @@
  * M1  What was given is sent, by flag, variable or file alike; defaults are the server's, which are the same.
  * M2  Options about this machine stay here: --output names a file that is written here. Given as flags, the others are
  *     errors, since the server would not follow them.
- * M3  --data-dir as a flag wins over HEARTH_URL; given both as flags, nobody knows what is meant. */
+ * M3  --data-dir as a flag wins over HEARTH_URL; given both as flags, nobody knows what is meant.
+ * M4  What is empty is refused here, since a server takes it for not given. */
 #pragma once
 
 #include "cli/apirow.h"

@@ -110,6 +110,20 @@ TEST(remote_refuses_flags_about_this_machine)
     CHECK_HAS(asked.err.text, "a server cannot run 'hearth diff' with these arguments");
 }
 
+TEST(remote_refuses_values_that_a_server_would_take_for_none)
+{
+    REQUEST("query", "shop", "--from", "");
+    CHECK_ERROR(asked.result, &asked.err, ERR_USAGE);
+    CHECK_HAS(asked.err.text, "--from is empty, which a server takes for not given; give a value or leave it out");
+    REQUEST("timeseries", "shop", "--by", "");
+    CHECK_ERROR(asked.result, &asked.err, ERR_USAGE);
+    REQUEST("query", "shop", "-o", "");
+    CHECK_ERROR(asked.result, &asked.err, ERR_USAGE);
+    REQUEST("query", "shop", "--tenant", "a\r\nX-Other: b");
+    CHECK_ERROR(asked.result, &asked.err, ERR_USAGE);
+    CHECK_HAS(asked.err.text, "--tenant: the tenant's name");
+}
+
 TEST(remote_chooses_between_a_server_and_a_directory)
 {
     run(remote_run, NULL, (const char *const[]){ "hearth", "labels", "--url", "nowhere", "--data-dir", "x", NULL });

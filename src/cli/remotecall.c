@@ -91,7 +91,11 @@ static size_t take_header(char *bytes, size_t one UNUSED, size_t len, void *cont
     struct slice line = slice_of(bytes, len);
     ptrdiff_t colon = slice_find_byte(line, ':');
 
-    for (size_t i = 0; colon > 0 && i < ARRAY_LEN(wanted); i++)
+    if (colon <= 0)
+        return len;
+    if (slice_equal_nocase(slice_sub(line, 0, (size_t)colon), SLICE("server-timing")))
+        answer->is_of_api = true;
+    for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
         if (slice_equal_nocase(slice_sub(line, 0, (size_t)colon), slice_from(wanted[i].name))) {
             buffer_clear(wanted[i].into);
             buffer_append_slice(wanted[i].into, slice_trim(slice_sub(line, (size_t)colon + 1, SIZE_MAX)));

@@ -23,6 +23,7 @@ struct remotecall_answer {
     struct buffer error;    /* X-Hearth-Error: the name of a code; empty = the server's API did not answer */
     struct buffer exit;     /* X-Hearth-Exit */
     struct buffer messages; /* X-Hearth-Messages */
+    bool is_of_api;         /* there is Server-Timing, as with all that the server's API answers */
 };
 
 /* Sends the request and waits for the answer, whatever its status. The answer is initialised here and is for

@@ -18,6 +18,13 @@ struct route_parameter {
 };
 #define ROUTE_MAX_PARAMETERS 16
 
+/* How an answer says that a request failed. */
+enum route_failure {
+    ROUTE_FAILS_AS_JSON,   /* {"code": "invalid_argument", "message": ...} */
+    ROUTE_FAILS_AS_STATUS, /* google.rpc.Status in the encoding of the request, or a sentence where that is not known */
+    ROUTE_FAILS_AS_TEXT,   /* a sentence */
+};
+
 struct route {
     enum http_method method; /* GET answers HEAD too */
     /* "/ready", or with a '*' at its end for whatever follows. With `is_procedure` anything may stand in front, as Connect
@@ -40,8 +47,13 @@ struct route {
     bool is_quick;                                           /* the handler runs on the loop */
     bool is_procedure;                                       /* of an RPC service */
     struct route_parameter parameters[ROUTE_MAX_PARAMETERS]; /* up to the first without a name */
-    const char *produces; /* media types of good answers, with commas between; "" = no body, NULL = application/json */
-    void *context;        /* exchange->context of its handlers; NULL = the server's. Set by route_join */
+    /* What descriptions of the API tell beside. Media types have commas between. */
+    const char *consumes; /* of the body; NULL = application/octet-stream, or what procedures take */
+    const char *produces; /* of good answers; "" = no body, NULL = application/json, or what procedures give */
+    int good_status;      /* of good answers; 0 = 200 */
+    enum route_failure failure;
+    bool is_absent; /* clients ask for it, hearth has no such thing: always 501 */
+    void *context;  /* exchange->context of its handlers; NULL = the server's. Set by route_join */
 };
 
 struct route_table {

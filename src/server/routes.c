@@ -3,6 +3,7 @@
 #include "server/server_internal.h"
 
 #define OTLP_SERVICE "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
+#define OTLP_TYPES   "application/json, application/x-protobuf"
 
 // clang-format off
 #define INGEST_PARAMETERS {                                                                                            \
@@ -35,23 +36,23 @@ static const struct route routes[] = {
       .is_procedure = true },
     { HTTP_POST, "/v1development/profiles", ROUTE_WRITE, "Takes OpenTelemetry profiles by HTTP, protobuf or JSON.",
       receive_otlp, receive_otlp_overflow, receive_refuse, receive_lane, receive_admit_otlp, receive_too_large,
-      .produces = "application/json, application/x-protobuf" },
+      .consumes = OTLP_TYPES, .produces = OTLP_TYPES, .failure = ROUTE_FAILS_AS_STATUS },
     { HTTP_POST, "/v1/profiles", ROUTE_WRITE, "The same as /v1development/profiles.", receive_otlp,
       receive_otlp_overflow, receive_refuse, receive_lane, receive_admit_otlp, receive_too_large,
-      .produces = "application/json, application/x-protobuf" },
+      .consumes = OTLP_TYPES, .produces = OTLP_TYPES, .failure = ROUTE_FAILS_AS_STATUS },
 
     { HTTP_POST, "/api/v1/annotations", ROUTE_WRITE,
       "Notes that something happened: {\"time\": ..., \"text\": ..., \"labels\": {...}}; without a time, now.",
-      annotate_add, .max_body_bytes = 64 << 10 },
+      annotate_add, .max_body_bytes = 64 << 10, .consumes = "application/json", .good_status = 201 },
     { HTTP_GET, "/api/v1/annotations", ROUTE_READ, "What was noted, by time.", annotate_list,
       .parameters = { { "from", "Not before this time: 2026-11-15T10:00:00Z, seconds since 1970, or now-1h." },
                       { "until", "Before this time." },
                       { "selector", "With these labels, as {service_name=\"api\"}." } } },
     { HTTP_DELETE, "/api/v1/annotations/*", ROUTE_ADMIN, "Forgets the annotation with this id.", annotate_remove,
-      .produces = "" },
+      .produces = "", .good_status = 204 },
 
     { HTTP_GET, "/ready", ROUTE_PUBLIC, "200 when profiles are taken, else 503 with the reason.", health_ready,
-      .is_quick = true, .produces = "text/plain" },
+      .is_quick = true, .produces = "text/plain", .failure = ROUTE_FAILS_AS_TEXT },
     { HTTP_GET, "/healthz", ROUTE_PUBLIC, "200 while the server runs.", health_alive, .is_quick = true,
       .produces = "text/plain" },
     { HTTP_GET, "/metrics", ROUTE_PUBLIC, "The server's own metrics in the format of Prometheus.", status_metrics,

@@ -129,6 +129,18 @@ refuses 2 "--query-memory is about this machine" hearth query shop --url "$url" 
 refuses 2 "a server cannot run 'hearth diff' with these arguments" hearth diff --url "$url" cpu1.pb cpu2.pb
 refuses 1 "is no hearth server, or one of another version" hearth labels --url "$url/elsewhere"
 refuses 1 "keeps no tenants apart" hearth labels --url "$url" --tenant team-a
+refuses 2 "--from is empty" hearth query shop --url "$url" --from ''
+refuses 2 "this is a file of format otlp" hearth query shop --url "$url" --format otlp --json
+
+t "an answer of another kind of server is none"
+mkdir -p other/api/v1
+echo '{"status":"success","data":[]}' >other/api/v1/labels
+python3 -u -m http.server --bind 127.0.0.1 --directory other 0 >other.log 2>&1 &
+other=$!
+until grep -q 'Serving HTTP' other.log || ! kill -0 $other; do sleep 0.1; done
+refuses 1 "answers /api/v1/labels, but not as hearth does: look at --url" \
+    hearth labels --url "http://127.0.0.1:$(sed -n 's/.* port \([0-9]*\) .*/\1/p' other.log)"
+kill $other
 
 t "the status of a server is a page"
 run hearth status --url "$url"
