@@ -3,6 +3,7 @@
  *
  * T1  A point at `ts` is of the profiles that began in (ts - step, ts]; points are at start, start + step and so on up to
  *     end. So the first one reaches back before start, and what began behind the last one is left out.
+ *     A profile counts as begun at its whole millisecond, as the times of questions are.
  * T2  Labels that a profile type gives to its series (__profile_type__ and its parts) are the same for all groups. */
 #include "answer/answer_internal.h"
 #include "answer/querier_internal.h"
@@ -17,6 +18,7 @@
 #define HEATMAP_BUCKETS    20
 #define HEATMAP_MAX_GROUPS 100
 #define MAX_STEP_SECONDS   1e9 /* some thirty years */
+#define MS_NS              ((int64_t)1000000)
 
 /* --- points --- */
 
@@ -52,8 +54,8 @@ static int step_through(struct stepping *stepping, double step, struct error *er
         return error_set(err, ERR_INVALID,
                          "step is %g: that makes %lld points, at most %u are given; a step of %.0f would do", step,
                          (long long)n + 1, POINTS_MAX, ceil((double)n * (double)step_ns / 1e9 / (POINTS_MAX - 1)));
-    query->from_ns = first_ns - step_ns + 1;
-    query->until_ns = first_ns + n * step_ns + 1;
+    query->from_ns = first_ns - step_ns + MS_NS;
+    query->until_ns = first_ns + n * step_ns + MS_NS;
     return 0;
 }
 
