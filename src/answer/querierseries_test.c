@@ -215,3 +215,19 @@ TEST(querier_steps_keep_their_milliseconds)
     CHECK_TEXT(with_minutes(&asked), "{\"series\":[{\"points\":[{\"value\":30,\"timestamp\":10m}]}]}");
     asked_end(&asked);
 }
+
+/* Pyroscope's canary sends a profile of now, and asks for a range that begins at the whole millisecond of now. */
+TEST(querier_series_count_profiles_by_whole_milliseconds)
+{
+    char request[512];
+    struct asked asked;
+
+    asked_begin(&asked);
+    STORE_SAMPLE_WRITE(&asked.sample, { .at = "2026-11-15T11:50:00.0004Z", .service = "api", .samples = "main 2 20" });
+    snprintf(request, sizeof(request),
+             "{\"start\":%lld,\"end\":%lld,\"step\":1000,\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{}\"}",
+             querier_asked_ms("15T11:50"), querier_asked_ms("15T11:50") + 5000);
+    CHECK_EQ(asked_call(&asked, querier_select_series, "application/json", slice_from(request)), 200);
+    CHECK_HAS(asked_body(&asked), "\"value\":20");
+    asked_end(&asked);
+}
