@@ -8,6 +8,7 @@
 enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR, WEEK = 7 * DAY };
 
 #define STEPS_WANTED  1500
+#define MS_NS         ((int64_t)1000000)
 #define STEP_LONGEST  (365 * DAY)
 #define EXACT_INTEGER 9007199254740992.0 /* 2^53: what a double, and so a script, can count up to */
 
@@ -51,7 +52,10 @@ struct timeline timeline_of(int64_t from_ns, int64_t until_ns)
     int64_t step_ns = step_of(until_ns - from_ns);
     int64_t first = from_ns / step_ns, end = until_ns / step_ns;
 
-    return (struct timeline){ .start_ns = first * step_ns, .step_ns = step_ns, .n_steps = (uint32_t)(end - first) };
+    return (struct timeline){ .start_ns = first * step_ns,
+                              .step_ns = step_ns,
+                              .n_steps = (uint32_t)(end - first),
+                              .first_ns = from_ns / MS_NS * MS_NS };
 }
 
 int timeline_load(const struct timeline *timeline, struct engine *engine, const struct query *query,
@@ -64,8 +68,8 @@ int timeline_load(const struct timeline *timeline, struct engine *engine, const 
         *ret_series = NULL;
         return 0;
     }
-    over_time.from_ns = timeline->start_ns;
-    over_time.until_ns = timeline->start_ns + timeline->step_ns * timeline->n_steps;
+    over_time.from_ns = timeline->first_ns - timeline->step_ns + MS_NS;
+    over_time.until_ns = over_time.from_ns + timeline->step_ns * timeline->n_steps;
     options.step_ns = timeline->step_ns;
     return timeseries_new(engine, &over_time, &options, ret_series, &facts, err);
 }

@@ -3,17 +3,19 @@
  *
  * T1  A step is a 1500th of the range, at least 15 seconds, rounded to one that people like: 15 or 20 seconds, 1 minute,
  *     6 hours.
- * T2  Steps begin at multiples of their length since 1970. The first is the one in which the range begins, and all of it
- *     counts; the one in which the range ends is left out, so that no step looks smaller than it will be. */
+ * T2  A step at `ts` has the profiles that began in (ts - step, ts], by whole milliseconds, as points of SelectSeries have
+ *     them; steps are at the beginning of the range and so on. So the first reaches back before it. They are shown as if
+ *     they were at multiples of their length since 1970, and the one in which the range ends is left out. */
 #pragma once
 
 #include "base/json.h"
 #include "query/timeseries.h"
 
 struct timeline {
-    int64_t start_ns; /* of the first step */
+    int64_t start_ns; /* of the first step, as it is shown */
     int64_t step_ns;
     uint32_t n_steps;
+    int64_t first_ns; /* of the first step, as it is */
 };
 
 /* The steps of a range, whose ends are not before 1970 and in order. Thread: any, as for all of these. */

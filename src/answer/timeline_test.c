@@ -43,7 +43,8 @@ TEST(timeline_begins_at_a_multiple_of_its_step_and_leaves_out_the_last_part)
     struct timeline timeline = timeline_of(1007 * SECOND, 1049 * SECOND);
 
     CHECK_EQ(timeline.start_ns, 1005 * SECOND);
-    CHECK_EQ(timeline.n_steps, 2); /* 1005 and 1020 */
+    CHECK_EQ(timeline.n_steps, 2); /* 1007 and 1022, which are shown as 1005 and 1020 */
+    CHECK_EQ(timeline.first_ns, 1007 * SECOND);
 }
 
 TEST(timeline_of_less_than_a_step_has_none)
