@@ -306,10 +306,17 @@ static int check_sides(const struct querier_request *request, struct error *err)
 {
     if (!request->left || !request->right)
         return error_set(err, ERR_INVALID, "%s is missing; a diff has two sides", request->left ? "right" : "left");
-    if (!slice_equal(request->left->profile_type, request->right->profile_type))
+    return 0;
+}
+
+static int check_likeness(const struct query *left, const struct query *right, struct error *err)
+{
+    if (!slice_equal(left->type, right->type))
         return error_set(err, ERR_INVALID, "the sides are of different profile types, '%.*s' and '%.*s'",
-                         SLICE_ARG(slice_sub(request->left->profile_type, 0, 64)),
-                         SLICE_ARG(slice_sub(request->right->profile_type, 0, 64)));
+                         SLICE_ARG(slice_sub(left->type, 0, 64)), SLICE_ARG(slice_sub(right->type, 0, 64)));
+    if (!has_same_sites(&left->filter, &right->filter))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "the sides have different call sites; a diff here has the same for both");
     return 0;
 }
 
@@ -330,9 +337,8 @@ static int answer_diff(struct querier_call *call, const struct querier_request *
     if (select_profiles(call, request->right, &right, err) < 0 ||
         flamebearer_max_nodes(request->right->max_nodes, &right_nodes, err) < 0)
         return error_wrap(err, "right");
-    if (!has_same_sites(&left.query.filter, &right.query.filter))
-        return error_set(err, ERR_UNSUPPORTED,
-                         "the sides have different call sites; a diff here has the same for both");
+    if (check_likeness(&left.query, &right.query, err) < 0)
+        return -1;
     options.max_nodes = MAX(left_nodes, right_nodes);
     if (engine_diff(call->answer->engine, &left.query, &right.query, &options, &diff, facts, err) < 0 ||
         flamebearer_from_diff(diff->flame, &call->arena, &bearer, err) < 0)

@@ -153,6 +153,7 @@ TEST(querier_compares_two_selections)
         "{\"values\":[\"0\",\"0\",\"0\",\"0\",\"50\",\"50\",\"1\",\"0\",\"72\",\"20\",\"0\",\"72\",\"20\",\"2\"]},"
         "{\"values\":[\"20\",\"52\",\"52\",\"70\",\"52\",\"52\",\"3\"]}],"
         "\"total\":\"194\",\"maxSelf\":\"52\",\"leftTicks\":\"72\",\"rightTicks\":\"122\"}}");
+    CHECK_EQ(ask_diff(&asked, SELECT, "\"profileTypeID\":\"" CPU ":delta\",\"labelSelector\":\"{}\""), 200);
     CHECK_EQ(ask_diff(&asked, SELECT, "\"profileTypeID\":\"a:b:c:d:e\",\"labelSelector\":\"{}\""), 400);
     CHECK_HAS(asked_body(&asked), "different profile types");
     CHECK_EQ(ask_diff(&asked, SELECT, "\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{x\""), 400);

@@ -174,8 +174,8 @@ struct gathering {
     struct arena *arena;
     const struct selector *selector;
     struct pattern_scratch *scratch;
-    const struct slice *names; /* asked for, canonical; none = all */
-    uint32_t n_names;
+    const struct slice *names; /* asked for, canonical and sorted; none = all */
+    size_t n_names;
     struct hash_set seen;
     VEC(struct label_set) sets;
     struct buffer type, key;
@@ -183,10 +183,8 @@ struct gathering {
 
 static bool is_asked(const struct gathering *gathering, struct slice name)
 {
-    for (uint32_t i = 0; i < gathering->n_names; i++)
-        if (slice_equal(gathering->names[i], name))
-            return true;
-    return gathering->n_names == 0;
+    return gathering->n_names == 0 ||
+           bsearch(&name, gathering->names, gathering->n_names, sizeof(name), by_text) != NULL;
 }
 
 static int copy_set(struct gathering *gathering, const struct series_label *labels, uint32_t n, struct error *err)
@@ -293,6 +291,7 @@ static void write_sets(struct rpcwriter *writer, struct label_set *sets, size_t 
     rpcwriter_list_end(writer);
 }
 
+/* The names as labels have them, in order. */
 static int canonical_names(struct querier_call *call, const struct rpcmessage_texts *given, struct slice **ret_names,
                            struct error *err)
 {
@@ -304,6 +303,8 @@ static int canonical_names(struct querier_call *call, const struct rpcmessage_te
     for (uint32_t i = 0; i < given->n; i++)
         if (labelrules_canonical(given->items[i], &call->arena, &names[i], &is_repaired, err) < 0)
             return -1;
+    if (given->n > 0)
+        qsort(names, given->n, sizeof(*names), by_text);
     *ret_names = names;
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "query/exemplars.h"
 #include "query/heatmap.h"
 #include "query/idtext.h"
+#include "query/rowlabels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,6 +95,19 @@ static int by_name(const void *a, const void *b)
     return slice_compare(((const struct series_label *)a)->name, ((const struct series_label *)b)->name);
 }
 
+/* In order of their names, each of them once. */
+static uint32_t sort_labels(struct series_label *labels, uint32_t n)
+{
+    uint32_t kept = 0;
+
+    if (n > 0)
+        qsort(labels, n, sizeof(*labels), by_name);
+    for (uint32_t i = 0; i < n; i++)
+        if (kept == 0 || !slice_equal(labels[kept - 1].name, labels[i].name))
+            labels[kept++] = labels[i];
+    return kept;
+}
+
 static int open_grouping(struct querier_call *call, const struct querier_request *request, struct slice type,
                          struct grouping *grouping, struct error *err)
 {
@@ -103,7 +117,6 @@ static int open_grouping(struct querier_call *call, const struct querier_request
     *grouping = (struct grouping){
         .names = ARENA_ARRAY(&call->arena, struct slice, n, err),
         .labels = ARENA_ARRAY(&call->arena, struct series_label, n, err),
-        .n_labels = n,
         .places = ARENA_ARRAY(&call->arena, uint32_t, n, err),
     };
     if (!grouping->names || !grouping->labels || !grouping->places)
@@ -114,15 +127,17 @@ static int open_grouping(struct querier_call *call, const struct querier_request
                                  err) < 0)
             return -1;
     }
-    if (n > 0)
-        qsort(grouping->labels, n, sizeof(*grouping->labels), by_name);
-    for (uint32_t i = 0; i < n; i++) {
+    grouping->n_labels = sort_labels(grouping->labels, n);
+    for (uint32_t i = 0; i < grouping->n_labels; i++) {
         grouping->labels[i].value = querier_type_label(type, grouping->labels[i].name);
         if (grouping->labels[i].value.ptr)
             continue;
         grouping->places[grouping->n] = i;
         grouping->names[grouping->n++] = grouping->labels[i].name;
     }
+    if (grouping->n > ROWLABELS_MAX)
+        return error_set(err, ERR_INVALID, "group_by has %u labels; at most %d are allowed", grouping->n,
+                         ROWLABELS_MAX);
     return 0;
 }
 
@@ -324,6 +339,12 @@ struct heatmap_answer {
     bool has_exemplars;
 };
 
+/* The nearest of 64 bits: as a double, the largest of them is one that they do not have. */
+static int64_t whole(double value)
+{
+    return value >= 0x1p63 ? INT64_MAX : value < -0x1p63 ? INT64_MIN : (int64_t)value;
+}
+
 static int write_slot_exemplars(struct querier_call *call, const struct heatmap_answer *answer,
                                 const struct heatmap *map, uint32_t point, struct error *err)
 {
@@ -337,8 +358,8 @@ static int write_slot_exemplars(struct querier_call *call, const struct heatmap_
         if (map->counts[first + i] == 0)
             continue;
         shown =
-            (struct shown_exemplar){ exemplar->start_ns,     (int64_t)exemplar->value, exemplar->profile_id,
-                                     exemplar->link.span_id, exemplar->link.trace_id,  map->series[exemplar->series] };
+            (struct shown_exemplar){ exemplar->start_ns,     whole(exemplar->value),  exemplar->profile_id,
+                                     exemplar->link.span_id, exemplar->link.trace_id, map->series[exemplar->series] };
         if (write_exemplar(call, &answer->grouping, &shown, err) < 0)
             return -1;
     }
@@ -463,6 +484,9 @@ static int open_heatmap(struct querier_call *call, const struct querier_request 
         request->exemplars != fitting)
         return error_set(err, ERR_INVALID, "exemplar_type is %d, but with this query_type it can be %d, or 1 for none",
                          request->exemplars, fitting);
+    if (request->limit < 0)
+        return error_set(err, ERR_INVALID, "limit is %lld; it is the number of heatmaps, or 0 for all",
+                         (long long)request->limit);
     if (open_points(call, request, &answer->stepping, err) < 0 ||
         open_grouping(call, request, answer->stepping.query.type, &answer->grouping, err) < 0)
         return -1;

@@ -56,6 +56,12 @@ TEST(querier_series_are_grouped_and_the_largest_come_first)
         "\"points\":[{\"value\":72,\"timestamp\":20m}]},"
         "{\"labels\":[{\"name\":\"__unit__\",\"value\":\"nanoseconds\"},{\"name\":\"service_name\",\"value\":\"web\"}],"
         "\"points\":[{\"value\":50,\"timestamp\":20m}]}]}");
+    CHECK_EQ(querier_ask(&asked, querier_select_series,
+                         SELECT ",\"step\":1200,\"groupBy\":[\"service.name\",\"service_name\"],\"limit\":1"),
+             200);
+    /* One label, however it is written. */
+    CHECK_TEXT(with_minutes(&asked), "{\"series\":[{\"labels\":[{\"name\":\"service_name\",\"value\":\"api\"}],"
+                                     "\"points\":[{\"value\":72,\"timestamp\":20m}]}]}");
     CHECK_EQ(querier_ask(&asked, querier_select_series, SELECT ",\"step\":1200,\"groupBy\":[\"zone\"],\"limit\":1"),
              200);
     CHECK_TEXT(with_minutes(&asked), "{\"series\":[{\"points\":[{\"value\":50,\"timestamp\":20m}]}]}");
@@ -229,5 +235,48 @@ TEST(querier_series_count_profiles_by_whole_milliseconds)
              querier_asked_ms("15T11:50"), querier_asked_ms("15T11:50") + 5000);
     CHECK_EQ(asked_call(&asked, querier_select_series, "application/json", slice_from(request)), 200);
     CHECK_HAS(asked_body(&asked), "\"value\":20");
+    asked_end(&asked);
+}
+
+TEST(querier_says_how_many_labels_can_be_grouped_by)
+{
+    struct buffer fields;
+    struct asked asked;
+
+    querier_asked_begin(&asked);
+    buffer_init(&fields, 0);
+    buffer_printf(&fields, SELECT ",\"step\":600,\"groupBy\":[\"l0\"");
+    for (int i = 1; i < 33; i++)
+        buffer_printf(&fields, ",\"l%d\"", i);
+    buffer_printf(&fields, "]%c", '\0');
+    CHECK_EQ(querier_ask(&asked, querier_select_series, (const char *)fields.data), 400);
+    CHECK_HAS(asked_body(&asked), "group_by has 33 labels; at most 32 are allowed");
+    CHECK_EQ(querier_ask(&asked, querier_select_heatmap, (const char *)fields.data), 400);
+    CHECK_HAS(asked_body(&asked), "group_by has 33 labels; at most 32 are allowed");
+    buffer_done(&fields);
+    asked_end(&asked);
+}
+
+TEST(querier_exemplars_of_heatmaps_keep_the_largest_values)
+{
+    struct asked asked;
+
+    querier_asked_begin(&asked);
+    STORE_SAMPLE_WRITE(&asked.sample, { .at = "15T11:52", .service = "huge", .samples = "main 1 9223372036854775807" });
+    CHECK_EQ(querier_ask(&asked, querier_select_heatmap,
+                         "\"profileTypeID\":\"" CPU "\",\"labelSelector\":\"{service_name=\\\"huge\\\"}\","
+                         "\"step\":1200,\"exemplarType\":2"),
+             200);
+    CHECK_HAS(asked_body(&asked), "\"value\":\"9223372036854775807\"");
+    asked_end(&asked);
+}
+
+TEST(querier_heatmaps_refuse_a_negative_limit)
+{
+    struct asked asked;
+
+    querier_asked_begin(&asked);
+    CHECK_EQ(querier_ask(&asked, querier_select_heatmap, SELECT ",\"step\":600,\"limit\":-1"), 400);
+    CHECK_HAS(asked_body(&asked), "limit is -1; it is the number of heatmaps");
     asked_end(&asked);
 }

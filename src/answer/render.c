@@ -7,6 +7,7 @@
 #include "answer/answer_internal.h"
 #include "answer/dot.h"
 #include "answer/flamebearer.h"
+#include "answer/querier_internal.h"
 #include "answer/renderquery.h"
 #include "answer/timeline.h"
 #include "wire/format.h"
@@ -91,23 +92,34 @@ static void put_null(struct json *json, const char *key)
     json_null(json);
 }
 
+/* The label that timelines are grouped by; none if it has no name. */
+struct grouping {
+    struct slice label;
+    struct slice of_type; /* what the profile type says of it: the same for all, and unknown to the engine. Or NULL */
+};
+
+static struct slice group_name(const struct grouping *grouping, const struct timeseries_group *group)
+{
+    struct slice name = grouping->of_type.ptr ? grouping->of_type : group->values[0];
+
+    return name.len ? name : SLICE(GROUP_OF_NOBODY);
+}
+
 /* One timeline for each value of the label, where one was asked for; the timeline of all only if there is one group. */
 static void put_timelines(struct json *json, const struct timeline *timeline, const struct timeseries *series,
-                          bool has_groups)
+                          const struct grouping *grouping)
 {
     json_key(json, "timeline");
     timeline_write_json(timeline, series && series->n_groups == 1 ? series->groups[0].points : NULL, json);
     json_key(json, "groups");
-    if (!has_groups) {
+    if (grouping->label.len == 0) {
         json_null(json);
         return;
     }
     json_object_begin(json);
     for (uint32_t i = 0; series && i < series->n_groups; i++) {
-        const struct timeseries_group *group = &series->groups[i];
-
-        json_key_slice(json, group->values[0].len ? group->values[0] : SLICE(GROUP_OF_NOBODY));
-        timeline_write_json(timeline, group->points, json);
+        json_key_slice(json, group_name(grouping, &series->groups[i]));
+        timeline_write_json(timeline, series->groups[i].points, json);
     }
     json_object_end(json);
 }
@@ -142,13 +154,13 @@ void render_write_flamebearer(struct json *json, const struct flamebearer *beare
 /* --- /render --- */
 
 static int load_series(const struct rendering *r, const struct renderquery *query, const struct timeline *timeline,
-                       struct slice group_by, struct timeseries **ret_series, struct error *err)
+                       const struct grouping *grouping, struct timeseries **ret_series, struct error *err)
 {
     struct timeseries_options options = { .kind = slice_is(urlquery_get(&r->url, "aggregation"), "avg")
                                                       ? TIMESERIES_AVERAGE
                                                       : TIMESERIES_SUM,
-                                          .by = &group_by,
-                                          .n_by = group_by.len ? 1 : 0 };
+                                          .by = &grouping->label,
+                                          .n_by = grouping->label.len > 0 && !grouping->of_type.ptr };
 
     return timeline_load(timeline, r->engine, &query->query, options, ret_series, err);
 }
@@ -158,22 +170,23 @@ static int render_json(struct rendering *r, const struct renderquery *query, str
     AUTO(flame_freep) struct flame *flame = NULL;
     AUTO(timeseries_freep) struct timeseries *series = NULL;
     struct timeline timeline = timeline_of(query->range.from_ns, query->range.until_ns);
-    struct slice group_by = urlquery_get(&r->url, "groupBy");
+    struct grouping grouping = { .label = urlquery_get(&r->url, "groupBy") };
     struct flamebearer bearer;
     struct query_facts facts;
     uint32_t max_nodes;
     struct json json;
 
+    grouping.of_type = querier_type_label(query->query.type, grouping.label);
     if (flamebearer_max_nodes(asked_nodes(r), &max_nodes, err) < 0)
         return -1;
     if (engine_flame(r->engine, &query->query, max_nodes, &flame, &facts, err) < 0 ||
-        load_series(r, query, &timeline, group_by, &series, err) < 0 ||
+        load_series(r, query, &timeline, &grouping, &series, err) < 0 ||
         flamebearer_from_flame(flame, &r->arena, &bearer, err) < 0)
         return -1;
     json_init(&json, &r->out, JSON_COMPACT);
     json_object_begin(&json);
     put_flamebearer(&json, &bearer, query->query.type);
-    put_timelines(&json, &timeline, series, group_by.len > 0);
+    put_timelines(&json, &timeline, series, &grouping);
     put_null(&json, "heatmap");
     json_object_end(&json);
     return answer_json(r, &json, err);

@@ -145,6 +145,19 @@ TEST(render_has_a_timeline_for_each_value_of_a_label)
     asked_end(&asked);
 }
 
+TEST(render_groups_by_what_the_profile_type_says)
+{
+    struct asked asked;
+
+    begin(&asked);
+    CHECK_EQ(asked_get(&asked, render_handle, "query=" CPU "{}&from=now-12m&until=now-2m&groupBy=__profile_type__"),
+             200);
+    CHECK_HAS(asked_body(&asked), "\"groups\":{\"" CPU "\":{\"startTime\":");
+    CHECK_EQ(asked_get(&asked, render_handle, "query=" CPU "{}&from=now-12m&until=now-2m&groupBy=__unit__"), 200);
+    CHECK_HAS(asked_body(&asked), "\"groups\":{\"nanoseconds\":{\"startTime\":");
+    asked_end(&asked);
+}
+
 TEST(render_keeps_to_max_nodes)
 {
     static const struct {
