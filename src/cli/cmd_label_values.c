@@ -82,6 +82,8 @@ static int run(struct command_context *context, struct error *err)
     struct buffer out;
     int result = 0;
 
+    if (options.label.len == 0)
+        return error_set(err, ERR_USAGE, "the name of the label is empty; 'hearth labels' lists them");
     if (census_take(context, &config->census, storage_argument(context, 1), &options, &found, err) < 0)
         return -1;
     label = found->n_labels ? &found->labels[0] : &none;

@@ -261,6 +261,10 @@ static int print_page(struct command_context *context, struct slice status, stru
         error_wrap(err, "what the server says of itself");
     if (result == 0)
         result = buffer_check(&page.head, err);
+    if (result == 0 && page.head.len == 0)
+        result = error_set(err, ERR_IO,
+                           "what answers /api/v1/status is no hearth server: it tells nothing of itself; "
+                           "look at --url");
     if (result == 0) {
         buffer_append_slice(out, buffer_slice(&page.head));
         result = print_tables(context, &page, out, err);

@@ -142,7 +142,7 @@ static int check_values(const struct command_context *context, struct error *err
     if (tenant && storage_check_tenant(tenant, err) < 0)
         return -1;
     for (size_t i = 0; options_at(context->options, i, &given); i++)
-        if (given.origin != OPTION_FROM_DEFAULT && has_empty(&given))
+        if (given.origin != OPTION_FROM_DEFAULT && strcmp(given.spec->name, "url") != 0 && has_empty(&given))
             return error_set(err, ERR_USAGE,
                              "--%s is empty, which a server takes for not given; give a value or leave it out",
                              given.spec->name);

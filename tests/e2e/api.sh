@@ -124,6 +124,7 @@ t "what goes wrong on the way says what to do"
 refuses 1 "is 'hearth server' running there?" hearth labels --url http://127.0.0.1:1
 refuses 1 "nobody answers at unix:$work/none" hearth labels --url "unix:$work/none"
 refuses 2 "give http://HOST:PORT, https://HOST:PORT or unix:PATH" hearth labels --url 127.0.0.1:4040
+refuses 2 "give http://HOST:PORT, https://HOST:PORT or unix:PATH" hearth labels --url ''
 refuses 2 "give one of them" hearth labels --url "$url" --data-dir data
 refuses 2 "--query-memory is about this machine" hearth query shop --url "$url" --query-memory 1MiB
 refuses 2 "a server cannot run 'hearth diff' with these arguments" hearth diff --url "$url" cpu1.pb cpu2.pb
@@ -131,15 +132,18 @@ refuses 1 "is no hearth server, or one of another version" hearth labels --url "
 refuses 1 "keeps no tenants apart" hearth labels --url "$url" --tenant team-a
 refuses 2 "--from is empty" hearth query shop --url "$url" --from ''
 refuses 2 "this is a file of format otlp" hearth query shop --url "$url" --format otlp --json
+refuses 2 "the name of the label is empty" hearth label-values '' --data-dir data
+refuses 2 "needs the parameter 'label'" hearth label-values '' --url "$url"
 
 t "an answer of another kind of server is none"
 mkdir -p other/api/v1
-echo '{"status":"success","data":[]}' >other/api/v1/labels
+echo '{"status":"success","data":[]}' | tee other/api/v1/labels >other/api/v1/status
 python3 -u -m http.server --bind 127.0.0.1 --directory other 0 >other.log 2>&1 &
 other=$!
 until grep -q 'Serving HTTP' other.log || ! kill -0 $other; do sleep 0.1; done
-refuses 1 "answers /api/v1/labels, but not as hearth does: look at --url" \
-    hearth labels --url "http://127.0.0.1:$(sed -n 's/.* port \([0-9]*\) .*/\1/p' other.log)"
+other_url=http://127.0.0.1:$(sed -n 's/.* port \([0-9]*\) .*/\1/p' other.log)
+refuses 1 "answers /api/v1/labels, but not as hearth does: look at --url" hearth labels --url "$other_url"
+refuses 1 "is no hearth server" hearth status --url "$other_url"
 kill $other
 
 t "the status of a server is a page"
