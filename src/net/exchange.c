@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/exchange.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "net/loop_internal.h"
 #include "net/origin.h"
@@ -338,6 +339,18 @@ static bool is_read(const struct route *route)
     return route->scope == ROUTE_READ || route->scope == ROUTE_ADMIN;
 }
 
+/* Questions of one peer that take long do not hold up its short ones: those of each route have their own turns. */
+static uint64_t lane_of(const struct exchange *exchange)
+{
+    const struct route *route = exchange->route;
+    uint64_t peer;
+
+    if (route->lane)
+        return route->lane(exchange);
+    peer = connection_lane(exchange->connection);
+    return is_read(route) ? hash_mix64(peer ^ (uint64_t)(uintptr_t)route) : peer;
+}
+
 static void refuse(struct exchange *exchange)
 {
     if (exchange->route->refuse)
@@ -365,7 +378,7 @@ void exchange_is_complete(struct exchange *exchange)
         connection_answer(exchange);
         return;
     }
-    exchange->lane = exchange->route->lane ? exchange->route->lane(exchange) : connection_lane(exchange->connection);
+    exchange->lane = lane_of(exchange);
     if (!pool_submit(is_read(exchange->route) ? server->read_pool : server->pool, exchange)) {
         refuse(exchange);
         connection_answer(exchange);

@@ -290,6 +290,7 @@ static int start_pools(struct httpserver *server, struct error *err)
     if (pool_new(&pool, &server->pool, err) < 0)
         return -1;
     read_pool.name = "reader";
+    read_pool.turn_bytes = POOL_EXCHANGE_BYTES; /* questions are small whatever they cost: one for each lane */
     read_pool.first_worker = pool_workers(&pool) + 1;
     if (pool_new(&read_pool, &server->read_pool, err) < 0)
         return -1;

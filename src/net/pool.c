@@ -9,11 +9,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define POOL_LANES          256
-#define POOL_MAX_WORKERS    256
-#define POOL_TURN_BYTES     (256 << 10) /* what a lane may bring in one turn */
-#define POOL_EXCHANGE_BYTES 4096        /* counted beside the body, so that small ones are not free */
-#define POOL_BATCH          256         /* exchanges settled together */
+#define POOL_LANES       256
+#define POOL_MAX_WORKERS 256
+#define POOL_TURN_BYTES  (256 << 10) /* what a lane may bring in one turn, unless told otherwise */
+#define POOL_BATCH       256         /* exchanges settled together */
 
 struct lane {
     struct exchange *first, *last;
@@ -53,8 +52,8 @@ static void enter_round(struct pool *pool, struct lane *lane)
     if (lane->is_in_round)
         return;
     lane->is_in_round = true;
-    lane->credit =
-        MIN(lane->credit, 0) + POOL_TURN_BYTES; /* what it took too much in an earlier turn is not forgotten */
+    lane->credit = MIN(lane->credit, 0) +
+                   (int64_t)pool->options.turn_bytes; /* what it took too much in an earlier turn is not forgotten */
     lane->next = NULL;
     if (pool->round_last)
         pool->round_last->next = lane;
@@ -336,6 +335,8 @@ int pool_new(const struct pool_options *options, struct pool **ret_pool, struct 
         pool->options.max_waiting_bytes = 32 << 20;
     if (!options->max_waiting)
         pool->options.max_waiting = 4096;
+    if (!pool->options.turn_bytes)
+        pool->options.turn_bytes = POOL_TURN_BYTES;
     if (!options->max_overflow_bytes)
         pool->options.max_overflow_bytes = 16 << 20;
     lock_mutex_init(&pool->lock, LOCK_NET_POOL);

@@ -14,12 +14,15 @@
 
 #include "net/exchange.h"
 
+#define POOL_EXCHANGE_BYTES 4096 /* counted beside the body, so that small ones are not free */
+
 struct pool_options {
-    const char *name;            /* of its threads, with a number behind; NULL = "worker" */
-    uint32_t n_workers;          /* 0 = one for each processor, at least 2 */
-    uint32_t first_worker;       /* number of the first; the overflow's is behind that of the last */
-    uint64_t max_waiting_bytes;  /* of bodies, 0 = 32 MiB */
-    uint32_t max_waiting;        /* exchanges, 0 = 4,096 */
+    const char *name;           /* of its threads, with a number behind; NULL = "worker" */
+    uint32_t n_workers;         /* 0 = one for each processor, at least 2 */
+    uint32_t first_worker;      /* number of the first; the overflow's is behind that of the last */
+    uint64_t max_waiting_bytes; /* of bodies, 0 = 32 MiB */
+    uint32_t max_waiting;       /* exchanges, 0 = 4,096 */
+    uint32_t turn_bytes;        /* of a lane in one turn, POOL_EXCHANGE_BYTES for each exchange included; 0 = 256 KiB */
     uint64_t max_overflow_bytes; /* 0 = 16 MiB */
     void *context;
     /* The exchange has its answer. Called by workers and by the overflow thread. */

@@ -61,24 +61,25 @@ static void settle(void *context, struct exchange **exchanges, size_t n)
     world->n_settled[world->n_settles++ % MAX_EXCHANGES] = n;
 }
 
-static struct world *new_world(uint32_t max_waiting, uint64_t max_waiting_bytes, uint64_t max_overflow_bytes)
+static struct world *new_world_of(struct pool_options options)
 {
     struct world *world = calloc(1, sizeof(*world));
-    struct pool_options options = {
-        .n_workers = 1,
-        .max_waiting = max_waiting,
-        .max_waiting_bytes = max_waiting_bytes,
-        .max_overflow_bytes = max_overflow_bytes,
-        .context = world,
-        .done = done,
-        .settle = settle,
-    };
     struct error err;
 
     CHECK(world);
+    options.n_workers = 1;
+    options.context = world;
+    options.done = done;
+    options.settle = settle;
     atomic_store(&is_open, false);
     CHECK_OK(pool_new(&options, &world->pool, &err), &err);
     return world;
+}
+
+static struct world *new_world(uint32_t max_waiting, uint64_t max_waiting_bytes, uint64_t max_overflow_bytes)
+{
+    return new_world_of((struct pool_options){
+        .max_waiting = max_waiting, .max_waiting_bytes = max_waiting_bytes, .max_overflow_bytes = max_overflow_bytes });
 }
 
 static void free_worldp(struct world **world)
@@ -152,6 +153,21 @@ TEST(pool_lets_a_quiet_lane_pass_a_noisy_one)
     while (world->order[at] != 201)
         at++;
     CHECK(at <= 5); /* one turn of the noisy lane at most */
+}
+
+TEST(pool_with_short_turns_runs_one_of_each_lane)
+{
+    AUTO(free_worldp) struct world *world = new_world_of((struct pool_options){ .turn_bytes = POOL_EXCHANGE_BYTES });
+    size_t at = 0;
+
+    occupy_worker(world);
+    for (int i = 0; i < 50; i++)
+        CHECK(submit(world, &plain, 1, 0));
+    CHECK(submit(world, &plain, 2, 0)); /* number 51 */
+    run_all(world);
+    while (world->order[at] != 51)
+        at++;
+    CHECK(at <= 2);
 }
 
 TEST(pool_gives_lanes_the_same_bytes_not_the_same_number)
