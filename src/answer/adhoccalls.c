@@ -5,14 +5,12 @@
 #include "answer/adhocprofile.h"
 #include "answer/answer_internal.h"
 #include "answer/flamebearer.h"
-#include "answer/rpcmessage.h"
-#include "answer/rpcwriter.h"
+#include "answer/tenantcall.h"
 #include "base/base64.h"
 #include "flame/diff.h"
 #include "flame/trim.h"
 
-#define MAX_WORK_BYTES     (256u << 20)
-#define NS_PER_MILLISECOND 1000000
+#define MAX_WORK_BYTES (256u << 20)
 
 /* --- messages --- */
 
@@ -62,15 +60,7 @@ static const struct rpcmessage diff_message = { "adhocprofiles.v1.AdHocProfilesD
 
 /* --- answers --- */
 
-struct adhoc_call {
-    struct adhocfiles *files;
-    struct slice tenant;
-    int64_t now_ns;
-    struct arena arena;
-    struct rpcwriter writer; /* of the answer */
-};
-
-static void put_types(struct adhoc_call *call, uint32_t number, const struct adhocprofile *profile)
+static void put_types(struct tenantcall *call, uint32_t number, const struct adhocprofile *profile)
 {
     rpcwriter_list_begin(&call->writer, "profileTypes");
     for (uint32_t i = 0; i < adhocprofile_get(profile)->n_types; i++)
@@ -79,7 +69,7 @@ static void put_types(struct adhoc_call *call, uint32_t number, const struct adh
 }
 
 /* The type as /render has it, of which it takes the second and the third part. */
-static struct slice type_text(struct adhoc_call *call, const struct adhocprofile *profile, struct error *err)
+static struct slice type_text(struct tenantcall *call, const struct adhocprofile *profile, struct error *err)
 {
     return slice_from(arena_printf(&call->arena, err,
                                    "adhoc:%.*s:%.*s::", SLICE_ARG(adhocprofile_type_name(profile, profile->type)),
@@ -87,7 +77,7 @@ static struct slice type_text(struct adhoc_call *call, const struct adhocprofile
 }
 
 /* The JSON of /render as a field. */
-static int put_bearer(struct adhoc_call *call, uint32_t number, const struct adhocprofile *profile,
+static int put_bearer(struct tenantcall *call, uint32_t number, const struct adhocprofile *profile,
                       const struct flamebearer *bearer, struct error *err)
 {
     struct slice type = type_text(call, profile, err);
@@ -106,7 +96,7 @@ static int put_bearer(struct adhoc_call *call, uint32_t number, const struct adh
     return 0;
 }
 
-static int put_profile(struct adhoc_call *call, const struct adhocfile *file, const struct adhocprofile *profile,
+static int put_profile(struct tenantcall *call, const struct adhocfile *file, const struct adhocprofile *profile,
                        int64_t max_nodes, struct error *err)
 {
     AUTO(flame_freep) struct flame *flame = NULL;
@@ -118,7 +108,7 @@ static int put_profile(struct adhoc_call *call, const struct adhocfile *file, co
         return -1;
     rpcwriter_text(&call->writer, 1, "id", file->id);
     rpcwriter_text(&call->writer, 2, "name", file->name);
-    rpcwriter_int64(&call->writer, 3, "uploadedAt", file->uploaded_ns / NS_PER_MILLISECOND);
+    rpcwriter_int64(&call->writer, 3, "uploadedAt", file->uploaded_ns / TENANTCALL_NS_PER_MS);
     rpcwriter_text(&call->writer, 4, "profileType", adhocprofile_type_name(profile, profile->type));
     put_types(call, 5, profile);
     return put_bearer(call, 6, profile, &bearer, err);
@@ -126,7 +116,7 @@ static int put_profile(struct adhoc_call *call, const struct adhocfile *file, co
 
 /* --- procedures --- */
 
-static int decode(struct adhoc_call *call, struct slice text, struct slice *ret_bytes, struct error *err)
+static int decode(struct tenantcall *call, struct slice text, struct slice *ret_bytes, struct error *err)
 {
     char *bytes = arena_alloc(&call->arena, BASE64_DECODED_BYTES(text.len), err);
     size_t len, bad_at;
@@ -141,7 +131,7 @@ static int decode(struct adhoc_call *call, struct slice text, struct slice *ret_
     return 0;
 }
 
-static int upload(struct adhoc_call *call, const void *request, struct error *err)
+static int upload(struct tenantcall *call, const void *request, struct error *err)
 {
     const struct upload_request *given = request;
     struct adhocprofile profile;
@@ -153,7 +143,8 @@ static int upload(struct adhoc_call *call, const void *request, struct error *er
         return -1;
     result = adhocprofile_read(bytes, &profile, err);
     if (result == 0)
-        result = adhocfiles_put(call->files, call->tenant, given->name, bytes, call->now_ns, &call->arena, &file, err);
+        result = adhocfiles_put(call->answer->adhocfiles, call->tenant, given->name, bytes, call->now_ns, &call->arena,
+                                &file, err);
     if (result == 0)
         result = put_profile(call, &file, &profile, given->max_nodes, err);
     adhocprofile_done(&profile);
@@ -161,14 +152,15 @@ static int upload(struct adhoc_call *call, const void *request, struct error *er
 }
 
 /* A kept profile; its bytes are from the arena. To be ended with adhocprofile_done if that succeeds. */
-static int load(struct adhoc_call *call, struct slice id, struct slice type, struct adhocfile *ret_file,
+static int load(struct tenantcall *call, struct slice id, struct slice type, struct adhocfile *ret_file,
                 struct adhocprofile *ret_profile, struct error *err)
 {
     AUTO(buffer_done) struct buffer bytes;
     struct slice copy;
 
     buffer_init(&bytes, MAX_WORK_BYTES);
-    if (adhocfiles_read(call->files, call->tenant, id, call->now_ns, &call->arena, ret_file, &bytes, err) < 0)
+    if (adhocfiles_read(call->answer->adhocfiles, call->tenant, id, call->now_ns, &call->arena, ret_file, &bytes, err) <
+        0)
         return -1;
     copy = arena_copy(&call->arena, buffer_slice(&bytes), err);
     if (!copy.ptr)
@@ -179,7 +171,7 @@ static int load(struct adhoc_call *call, struct slice id, struct slice type, str
     return -1;
 }
 
-static int get(struct adhoc_call *call, const void *request, struct error *err)
+static int get(struct tenantcall *call, const void *request, struct error *err)
 {
     const struct get_request *given = request;
     struct adhocprofile profile;
@@ -193,11 +185,11 @@ static int get(struct adhoc_call *call, const void *request, struct error *err)
     return result;
 }
 
-static int list(struct adhoc_call *call, const void *request UNUSED, struct error *err)
+static int list(struct tenantcall *call, const void *request UNUSED, struct error *err)
 {
     struct adhocfiles_list found;
 
-    if (adhocfiles_list(call->files, call->tenant, call->now_ns, &call->arena, &found, err) < 0)
+    if (adhocfiles_list(call->answer->adhocfiles, call->tenant, call->now_ns, &call->arena, &found, err) < 0)
         return -1;
     if (found.n == 0)
         return 0;
@@ -206,14 +198,14 @@ static int list(struct adhoc_call *call, const void *request UNUSED, struct erro
         rpcwriter_begin(&call->writer, 1, NULL);
         rpcwriter_text(&call->writer, 1, "id", found.items[i].id);
         rpcwriter_text(&call->writer, 2, "name", found.items[i].name);
-        rpcwriter_int64(&call->writer, 3, "uploadedAt", found.items[i].uploaded_ns / NS_PER_MILLISECOND);
+        rpcwriter_int64(&call->writer, 3, "uploadedAt", found.items[i].uploaded_ns / TENANTCALL_NS_PER_MS);
         rpcwriter_end(&call->writer);
     }
     rpcwriter_list_end(&call->writer);
     return 0;
 }
 
-static int put_diff(struct adhoc_call *call, const struct adhocprofile *left, const struct adhocprofile *right,
+static int put_diff(struct tenantcall *call, const struct adhocprofile *left, const struct adhocprofile *right,
                     int64_t max_nodes, struct error *err)
 {
     AUTO(flame_freep) struct flame *trimmed = NULL;
@@ -230,7 +222,7 @@ static int put_diff(struct adhoc_call *call, const struct adhocprofile *left, co
     return put_bearer(call, 2, left, &bearer, err);
 }
 
-static int diff(struct adhoc_call *call, const void *request, struct error *err)
+static int diff(struct tenantcall *call, const void *request, struct error *err)
 {
     const struct diff_request *given = request;
     struct adhocprofile left, right;
@@ -252,57 +244,30 @@ static int diff(struct adhoc_call *call, const void *request, struct error *err)
 
 /* --- handlers --- */
 
-static int run(struct adhoc_call *call, const struct rpc_call *rpc, const struct rpcmessage *message,
-               int (*procedure)(struct adhoc_call *call, const void *request, struct error *err), struct buffer *out,
-               struct error *err)
-{
-    void *request;
-
-    if (rpcmessage_read_call(message, rpc, &call->arena, &request, err) < 0)
-        return -1;
-    rpcwriter_init(&call->writer, rpc->codec, out);
-    if (procedure(call, request, err) < 0)
-        return -1;
-    rpcwriter_done(&call->writer);
-    return buffer_check(out, err);
-}
-
-static void handle(struct exchange *exchange, const struct rpcmessage *message,
-                   int (*procedure)(struct adhoc_call *call, const void *request, struct error *err))
-{
-    const struct answer *answer = exchange->context;
-    struct adhoc_call call = { .files = answer->adhocfiles, .now_ns = exchange->request.received_ns };
-    AUTO(buffer_done) struct buffer out;
-    struct rpc_call rpc;
-    struct error err;
-
-    buffer_init(&out, MAX_WORK_BYTES);
-    if (rpc_open(exchange, &rpc) < 0 || !answer_tenant(exchange, answer->is_multi_tenant, &call.tenant))
-        return;
-    arena_init(&call.arena, MAX_WORK_BYTES);
-    if (run(&call, &rpc, message, procedure, &out, &err) < 0)
-        rpc_fail(exchange, &rpc, rpc_code_from_error(err.code), err.text, 0);
-    else
-        rpc_answer(exchange, &rpc, buffer_slice(&out));
-    arena_done(&call.arena);
-}
-
 void adhoccalls_upload(struct exchange *exchange)
 {
-    handle(exchange, &upload_message, upload);
+    static const struct tenantcall_procedure procedure = { &upload_message, upload, MAX_WORK_BYTES };
+
+    tenantcall_serve(exchange, &procedure);
 }
 
 void adhoccalls_get(struct exchange *exchange)
 {
-    handle(exchange, &get_message, get);
+    static const struct tenantcall_procedure procedure = { &get_message, get, MAX_WORK_BYTES };
+
+    tenantcall_serve(exchange, &procedure);
 }
 
 void adhoccalls_list(struct exchange *exchange)
 {
-    handle(exchange, &list_message, list);
+    static const struct tenantcall_procedure procedure = { &list_message, list, MAX_WORK_BYTES };
+
+    tenantcall_serve(exchange, &procedure);
 }
 
 void adhoccalls_diff(struct exchange *exchange)
 {
-    handle(exchange, &diff_message, diff);
+    static const struct tenantcall_procedure procedure = { &diff_message, diff, MAX_WORK_BYTES };
+
+    tenantcall_serve(exchange, &procedure);
 }

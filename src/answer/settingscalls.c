@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* settings.v1.SettingsService: what settings.h keeps, by remote calls. */
 #include "answer/answer_internal.h"
-#include "answer/rpcmessage.h"
-#include "answer/rpcwriter.h"
 #include "answer/settings.h"
+#include "answer/tenantcall.h"
 
-#define MAX_WORK_BYTES     (64u << 20)
-#define NS_PER_MILLISECOND 1000000
+#define MAX_WORK_BYTES (64u << 20)
 
 /* --- messages --- */
 
@@ -53,19 +51,11 @@ static void put_setting(struct rpcwriter *writer, const char *name, const struct
 
 /* --- procedures --- */
 
-struct settings_call {
-    struct settings *settings;
-    struct slice tenant;
-    int64_t now_ms;
-    struct arena arena;
-    struct rpcwriter writer; /* of the answer */
-};
-
-static int get(struct settings_call *call, const void *request UNUSED, struct error *err)
+static int get(struct tenantcall *call, const void *request UNUSED, struct error *err)
 {
     struct settings_list list;
 
-    if (settings_load(call->settings, call->tenant, &call->arena, &list, err) < 0)
+    if (settings_load(call->answer->settings, call->tenant, &call->arena, &list, err) < 0)
         return -1;
     if (list.n == 0)
         return 0;
@@ -77,7 +67,7 @@ static int get(struct settings_call *call, const void *request UNUSED, struct er
 }
 
 /* A setting without a time is one of now. */
-static int set(struct settings_call *call, const void *request, struct error *err)
+static int set(struct tenantcall *call, const void *request, struct error *err)
 {
     const struct set_request *given = request;
     struct setting setting;
@@ -86,71 +76,41 @@ static int set(struct settings_call *call, const void *request, struct error *er
         return error_set(err, ERR_INVALID, "setting: missing; give its name and value");
     setting = *given->setting;
     if (setting.modified_at <= 0)
-        setting.modified_at = call->now_ms;
-    if (settings_set(call->settings, call->tenant, &setting, &call->arena, err) < 0)
+        setting.modified_at = call->now_ns / TENANTCALL_NS_PER_MS;
+    if (settings_set(call->answer->settings, call->tenant, &setting, &call->arena, err) < 0)
         return -1;
     put_setting(&call->writer, "setting", &setting);
     return 0;
 }
 
-static int delete_one(struct settings_call *call, const void *request, struct error *err)
+static int delete_one(struct tenantcall *call, const void *request, struct error *err)
 {
     const struct delete_request *given = request;
 
     if (given->name.len == 0)
         return error_set(err, ERR_INVALID, "name: missing; give that of the setting to delete");
-    return settings_delete(call->settings, call->tenant, given->name, &call->arena, err);
+    return settings_delete(call->answer->settings, call->tenant, given->name, &call->arena, err);
 }
 
 /* --- handlers --- */
 
-static int run(struct settings_call *call, const struct rpc_call *rpc, const struct rpcmessage *message,
-               int (*procedure)(struct settings_call *call, const void *request, struct error *err), struct buffer *out,
-               struct error *err)
-{
-    void *request;
-
-    if (rpcmessage_read_call(message, rpc, &call->arena, &request, err) < 0)
-        return -1;
-    rpcwriter_init(&call->writer, rpc->codec, out);
-    if (procedure(call, request, err) < 0)
-        return -1;
-    rpcwriter_done(&call->writer);
-    return buffer_check(out, err);
-}
-
-static void handle(struct exchange *exchange, const struct rpcmessage *message,
-                   int (*procedure)(struct settings_call *call, const void *request, struct error *err))
-{
-    const struct answer *answer = exchange->context;
-    struct settings_call call = { .settings = answer->settings,
-                                  .now_ms = exchange->request.received_ns / NS_PER_MILLISECOND };
-    AUTO(buffer_done) struct buffer out;
-    struct rpc_call rpc;
-    struct error err;
-
-    buffer_init(&out, MAX_WORK_BYTES);
-    if (rpc_open(exchange, &rpc) < 0 || !answer_tenant(exchange, answer->is_multi_tenant, &call.tenant))
-        return;
-    arena_init(&call.arena, MAX_WORK_BYTES);
-    if (run(&call, &rpc, message, procedure, &out, &err) < 0)
-        rpc_fail(exchange, &rpc, rpc_code_from_error(err.code), err.text, 0);
-    else
-        rpc_answer(exchange, &rpc, buffer_slice(&out));
-    arena_done(&call.arena);
-}
-
 void settingscalls_get(struct exchange *exchange)
 {
-    handle(exchange, &get_message, get);
+    static const struct tenantcall_procedure procedure = { &get_message, get, MAX_WORK_BYTES };
+
+    tenantcall_serve(exchange, &procedure);
 }
 
 void settingscalls_set(struct exchange *exchange)
 {
-    handle(exchange, &set_message, set);
+    static const struct tenantcall_procedure procedure = { &set_message, set, MAX_WORK_BYTES };
+
+    tenantcall_serve(exchange, &procedure);
 }
 
 void settingscalls_delete(struct exchange *exchange)
 {
-    handle(exchange, &delete_message, delete_one);
+    static const struct tenantcall_procedure procedure = { &delete_message, delete_one, MAX_WORK_BYTES };
+
+    tenantcall_serve(exchange, &procedure);
 }

@@ -68,3 +68,24 @@ struct census_count census_count(uint64_t n_series, bool is_column)
         snprintf(count.text, sizeof(count.text), "%llu", (unsigned long long)n_series);
     return count;
 }
+
+void census_json_types(const struct cardinality *found, bool has_times, struct json *json)
+{
+    json_key(json, "types");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < found->n_types; i++) {
+        json_object_begin(json);
+        json_key(json, "type");
+        json_string(json, found->types[i].profile_type);
+        json_key(json, "series");
+        json_uint(json, found->types[i].n_series);
+        if (has_times) {
+            json_key(json, "first_ns");
+            json_int(json, found->types[i].first_ns);
+            json_key(json, "last_ns");
+            json_int(json, found->types[i].last_ns);
+        }
+        json_object_end(json);
+    }
+    json_array_end(json);
+}

@@ -3,6 +3,7 @@
  * query/cardinality.h. */
 #pragma once
 
+#include "base/json.h"
 #include "cli/storage.h"
 #include "query/cardinality.h"
 
@@ -34,3 +35,6 @@ struct census_count {
     char text[24];
 };
 struct census_count census_count(uint64_t n_series, bool is_column);
+
+/* The member "types" of an open JSON object: an array of type and series, and of the first and last time if asked for. */
+void census_json_types(const struct cardinality *found, bool has_times, struct json *json);

@@ -110,17 +110,7 @@ static void print_json(const struct cardinality *found, struct buffer *out)
     for (uint32_t i = 0; i < found->n_labels; i++)
         json_label(&found->labels[i], &json);
     json_array_end(&json);
-    json_key(&json, "types");
-    json_array_begin(&json);
-    for (uint32_t i = 0; i < found->n_types; i++) {
-        json_object_begin(&json);
-        json_key(&json, "type");
-        json_string(&json, found->types[i].profile_type);
-        json_key(&json, "series");
-        json_uint(&json, found->types[i].n_series);
-        json_object_end(&json);
-    }
-    json_array_end(&json);
+    census_json_types(found, false, &json);
     json_object_end(&json);
     json_done(&json);
 }
