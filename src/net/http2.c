@@ -349,19 +349,27 @@ static int send_settings(nghttp2_session *session)
 static int take_upgrade(struct http2 *http2, struct slice settings, struct exchange *exchange)
 {
     char payload[BASE64_DECODED_BYTES(SETTINGS_HEADER_MAX)];
-    struct stream *stream;
     size_t len, bad_at;
 
     if (settings.len > SETTINGS_HEADER_MAX || !base64_decode(settings, payload, &len, &bad_at))
         return -1;
-    stream = new_stream(http2, exchange, 1, PHASE_WORK);
-    if (!stream)
+    return nghttp2_session_upgrade2(http2->session, (const uint8_t *)payload, len,
+                                    exchange->request.method == HTTP_HEAD, NULL) == 0
+               ? 0
+               : -1;
+}
+
+/* Settings that nghttp2 does not like close the stream when they are answered, behind an upgrade that it took: the stream has
+ * its exchange only then, so that it does not take it along. */
+static int attach_upgrade(struct http2 *http2, struct exchange *exchange)
+{
+    struct stream *stream = new_stream(http2, exchange, 1, PHASE_WORK);
+
+    if (!stream || nghttp2_session_set_stream_user_data(http2->session, 1, stream) != 0)
         return -1;
     stream->has_end = true;
-    if (nghttp2_session_upgrade2(http2->session, (const uint8_t *)payload, len, exchange->request.method == HTTP_HEAD,
-                                 NULL) != 0)
-        return -1;
-    return nghttp2_session_set_stream_user_data(http2->session, 1, stream) == 0 ? 0 : -1;
+    set_wait(http2);
+    return 0;
 }
 
 int http2_open(struct connection *connection, struct slice settings, struct exchange *exchange)
@@ -373,7 +381,8 @@ int http2_open(struct connection *connection, struct slice settings, struct exch
         return -1;
     http2->connection = connection;
     if (make_session(http2) < 0 || send_settings(http2->session) < 0 ||
-        (exchange && take_upgrade(http2, settings, exchange) < 0) || settle(http2) < 0) {
+        (exchange && take_upgrade(http2, settings, exchange) < 0) || settle(http2) < 0 ||
+        (exchange && attach_upgrade(http2, exchange) < 0)) {
         nghttp2_session_del(http2->session);
         memory_free(http2);
         return -1;

@@ -184,6 +184,8 @@ TEST(http2_refuses_upgrades_with_settings_that_are_none)
 
     CHECK_EQ(http2_open(&world->connection, SLICE("!"), exchange), -1);
     CHECK_EQ(http2_open(&world->connection, SLICE("AAAA"), exchange), -1);
+    /* a window of more than 2^31: taken, and then answered by GOAWAY */
+    CHECK_EQ(http2_open(&world->connection, SLICE("AAMAAABkAASAAP__"), exchange), -1);
     CHECK(!world->connection.protocol);
 }
 
