@@ -19,10 +19,19 @@ const views: ViewName[] = ["explore", "compare", "status", "adhoc"];
 /** Below which path the page lives: "/" unless a proxy says otherwise in <base>. */
 const basePath = typeof document === "undefined" ? "/" : new URL(document.baseURI).pathname;
 
+/** A part of a path as text; as it stands where it is no valid escape. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 export function parseRoute(path: string, query: string): Route {
   const [first = "", ...rest] = path.slice(path.startsWith(basePath) ? basePath.length : 1).split("/");
   const view = views.find((name) => name === first) ?? "fleet";
-  return { view, rest: decodeURIComponent(rest.join("/")), params: new Map(new URLSearchParams(query)) };
+  return { view, rest: decoded(rest.join("/")), params: new Map(new URLSearchParams(query)) };
 }
 
 /** The address of a view, to be put into href. Empty values are left out. */
