@@ -2,6 +2,7 @@
 #include "net/deliver_internal.h"
 
 #include "base/hash.h"
+#include "net/etag.h"
 #include "net/loop_internal.h"
 #include "net/rpc.h"
 #include "pack/packer.h"
@@ -27,40 +28,6 @@ static bool has_tag(const struct exchange *exchange)
 
     return exchange->route && exchange->route->scope == ROUTE_READ && (method == HTTP_GET || method == HTTP_HEAD) &&
            exchange->response.status == 200 && !http_header(&exchange->response.headers, "etag").ptr;
-}
-
-/* A tag without its quotes, the mark of weak ones and the name of an encoding at its end. */
-static struct slice bare_tag(struct slice tag)
-{
-    tag = slice_trim(tag);
-    if (slice_starts_with(tag, SLICE("W/")))
-        tag = slice_sub(tag, 2, SIZE_MAX);
-    if (tag.len < 2 || tag.ptr[0] != '"' || tag.ptr[tag.len - 1] != '"')
-        return tag;
-    tag = slice_sub(tag, 1, tag.len - 2);
-    for (size_t i = 0; i < ARRAY_LEN(encodings); i++) {
-        struct slice name = slice_from(encodings[i].name);
-
-        if (tag.len > name.len && slice_ends_with(tag, name) && tag.ptr[tag.len - name.len - 1] == '-')
-            return slice_sub(tag, 0, tag.len - name.len - 1);
-    }
-    return tag;
-}
-
-static bool is_known(const struct http_headers *headers, const char *tag)
-{
-    for (uint32_t i = 0; i < headers->n; i++) {
-        struct slice list = headers->items[i].value, part;
-
-        if (!slice_is(headers->items[i].name, "if-none-match"))
-            continue;
-        if (slice_is(slice_trim(list), "*"))
-            return true;
-        while (slice_next_part(&list, ',', &part))
-            if (slice_is(bare_tag(part), tag))
-                return true;
-    }
-    return false;
 }
 
 static void write_tag(struct slice body, char ret_tag[static TAG_BYTES])
@@ -143,7 +110,7 @@ static bool pack(struct exchange *exchange, const struct encoding *encoding)
 
 /* --- delivering --- */
 
-static void reserve(struct exchange *exchange)
+void deliver_count(struct exchange *exchange)
 {
     struct httpserver *server = exchange->loop->server;
     uint64_t bytes = exchange->response.body.len;
@@ -176,7 +143,7 @@ void deliver_prepare(struct exchange *exchange)
     }
     if (is_tagged)
         write_tag(buffer_slice(&response->body), tag);
-    if (is_tagged && is_known(&exchange->request.headers, tag))
+    if (is_tagged && etag_is_known(&exchange->request.headers, tag))
         exchange_answer(exchange, 304, NULL, SLICE(""));
     else if (encoding && !pack(exchange, encoding))
         encoding = NULL;
@@ -184,5 +151,5 @@ void deliver_prepare(struct exchange *exchange)
         exchange_header_text(exchange, "vary", "accept-encoding");
     if (is_tagged)
         put_tag(exchange, tag, encoding);
-    reserve(exchange);
+    deliver_count(exchange);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What every answer of a worker goes through before its loop sends it; done in the worker, so that loops only move bytes.
+ * Those of quick routes, which loops give, have D3 alone.
  *
  * D1  The answer to a GET of ROUTE_READ has an ETag of its content and Cache-Control: no-cache; who has it already
  *     (If-None-Match) gets 304. The tag ends in the name of the encoding, as the bytes are others then, but any encoding of
@@ -17,3 +18,5 @@
 
 /* Makes an answer ready. Thread: the worker of exchange->worker. */
 void deliver_prepare(struct exchange *exchange);
+/* D3 alone. Thread: that of the handler. */
+void deliver_count(struct exchange *exchange);

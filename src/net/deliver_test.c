@@ -168,6 +168,22 @@ TEST(deliver_refuses_what_there_is_no_room_for_until_others_have_read)
     WAIT_UNTIL(httpserver_counts(server).answer_bytes == 0);
 }
 
+TEST(deliver_counts_what_loops_answer_too)
+{
+    SERVER = start_with((struct httpserver_options){ .max_answer_bytes = 2 << 20 });
+    CLIENT slow = dial(server), other = dial(server);
+    ANSWER answer = { 0 };
+
+    say(slow, GET("/large"));
+    WAIT_UNTIL(httpserver_counts(server).answer_bytes == LARGE_BYTES);
+    get(other, "/large", "", &answer);
+    CHECK_EQ(answer.status, 503);
+    ask(other, GET("/quick"), 200, "GET /quick ? 0");
+    hear(slow, &answer);
+    CHECK_EQ(answer.body.len, LARGE_BYTES);
+    WAIT_UNTIL(httpserver_counts(server).answer_bytes == 0);
+}
+
 TEST(deliver_gets_the_room_back_of_who_does_not_read)
 {
     SERVER = start_with((struct httpserver_options){ .write_timeout_ns = 50 * MS });

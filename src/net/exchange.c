@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "net/deliver_internal.h"
 #include "net/loop_internal.h"
 #include "net/origin.h"
 #include "net/rpc.h"
@@ -375,6 +376,7 @@ void exchange_is_complete(struct exchange *exchange)
     connection_wait_for(exchange->connection, CONNECTION_WORK);
     if (exchange->route->is_quick) {
         exchange->route->handler(exchange);
+        deliver_count(exchange);
         connection_answer(exchange);
         return;
     }

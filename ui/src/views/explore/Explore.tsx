@@ -1,5 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-export function Explore() {
-  return <div class="view" />;
-}
