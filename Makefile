@@ -1,7 +1,9 @@
 # The whole build, one file. `make` builds build/release/hearth; `make help` lists the rest.
-# VARIANT=release|clang|asan|tsan|fuzz chooses the folder under build/ and the flags; V=1 shows the commands.
+# VARIANT=release|clang|asan|tsan|fuzz chooses the folder under build/ and the flags; UI=0 leaves the page out; V=1 shows the
+# commands.
 
 VARIANT ?= release
+UI      ?= 1
 V       ?= 0
 PREFIX  ?= /usr/local
 comma   := ,
@@ -56,7 +58,8 @@ endif
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests fuzzers benches faults docs share format check-format clean install uninstall bench help
+.PHONY: all tests fuzzers benches faults docs share format check-format clean install uninstall bench help \
+        ui screenshots ui-bench
 
 all: $(BUILD)/hearth share
 
@@ -102,6 +105,40 @@ tests: $(addprefix $(BUILD)/test/,$(TEST_ROOMS))
 
 $(BUILD)/hearth: $(BUILD)/obj/src/cli/main.o $(call archives,$(TOP_DOWN))
 	$(call say,LINK)$(CC) -o $@ $^ $(ALL_LDFLAGS) $(call libs,$(TOP_DOWN))
+
+# --- the page: what Node makes of ui/, or a stub with UI=0; embedded in every variant alike ---
+UI_FOLDER_0 := ui/stub
+UI_FOLDER_1 := build/ui
+UI_FOLDER   := $(UI_FOLDER_$(UI))
+ifeq ($(UI_FOLDER),)
+$(error UI is 1 for the page or 0 for a stub, not '$(UI)')
+endif
+EMBEDDED := build/embedded$(UI)
+$(call stamp,$(BUILD)/ui,$(UI))
+$(BUILD)/obj/src/page/assets.o: $(EMBEDDED)/page/files.h $(BUILD)/ui
+EXTRA_src/page/assets = -I$(EMBEDDED)
+$(EMBEDDED)/page/files.h: $(UI_FOLDER)/index.html tools/embed.sh
+	$(call say,EMBED)tools/embed.sh $(UI_FOLDER) $(EMBEDDED)
+
+NODE_MODULES := ui/node_modules/.installed
+UI_SOURCES := $(sort $(shell find ui/src -type f)) $(addprefix ui/,build.mjs index.html offline.html tsconfig.json)
+$(call stamp,build/ui-sources,$(UI_SOURCES))
+ui: build/ui/index.html
+build/ui/index.html: $(UI_SOURCES) $(NODE_MODULES) build/ui-sources
+	$(call say,UI)node ui/build.mjs build/ui
+# A lock file that is only newer installs nothing.
+$(NODE_MODULES): ui/package-lock.json
+	@for tool in node npm; do command -v $$tool >/dev/null || { \
+	    echo "the page is made with Node 18 or newer, and there is no '$$tool' here: install both (on Debian: apt-get install" \
+	         "nodejs npm; ./run does that), or build without the page: make UI=0" >&2; exit 1; }; done
+	@cmp -s $< $@ || { printf '  %-5s %s\n' NPM ui/node_modules; \
+	    npm ci --prefix ui --ignore-scripts --no-audit --no-fund --loglevel=error; }
+	@cp $< $@
+
+screenshots: $(BUILD)/hearth $(NODE_MODULES)
+	node ui/test/browser/screenshots.mjs
+ui-bench: $(BUILD)/hearth $(NODE_MODULES)
+	node ui/bench/run.mjs
 
 # --- fuzzing: one target per reader of outside bytes; libFuzzer in the fuzz variant, a replaying main() elsewhere ---
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
@@ -186,8 +223,11 @@ help:
 	  'make faults          what the scripts in tests/fault use, in build/$$VARIANT/fault' \
 	  'make bench           every benchmark, peers beside us; results go to bench/RESULTS.md by hand' \
 	  'make docs            docs/reference and docs/openapi.yaml from the tables in the program' \
-	  'make format          clang-format over the tree' \
+	  'make ui              the page alone, build/ui' \
+  'make screenshots     docs/images from the page in a browser' \
+  'make ui-bench        the page in a browser, peers beside it' \
+  'make format          clang-format over the tree' \
 	  'make install|uninstall [DESTDIR=] [PREFIX=/usr/local]' \
-	  'VARIANT=release|clang|asan|tsan|fuzz|cov    V=1 shows commands'
+	  'VARIANT=release|clang|asan|tsan|fuzz|cov    UI=0 leaves the page out    V=1 shows commands'
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -15,6 +15,7 @@
 #include "cli/openapi.h"
 #include "cli/reference.h"
 #include "intake/intakemetrics.h"
+#include "page/page.h"
 #include "scrape/scrapemetrics.h"
 #include "server/server.h"
 #include "store/storemetrics.h"
@@ -22,9 +23,9 @@
 /* Every route that `hearth server` has. */
 static void print_all_routes(void (*print)(const struct route_table *table, struct buffer *out), struct buffer *out)
 {
-    const struct route_mount mounts[] = { { &server_routes, NULL },
-                                          { &answer_routes, NULL },
-                                          { &apirow_routes, NULL } };
+    const struct route_mount mounts[] = {
+        { &server_routes, NULL }, { &answer_routes, NULL }, { &page_routes, NULL }, { &apirow_routes, NULL }
+    };
     struct route_table all;
 
     if (route_join(mounts, ARRAY_LEN(mounts), &all, &out->failure) < 0)

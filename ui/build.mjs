@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundles the page into a folder (first argument, ../build/ui unless given): index.html, assets/NAME-HASH.{js,css} and
-// offline.html, the shell of self-contained files. The Makefile compresses and embeds what is there.
+// Bundles the page into a folder (first argument, ../build/ui unless given): index.html, assets/NAME-HASH.{js,css},
+// offline.html, the shell of self-contained files, and assets/licenses.txt, the notices of what others wrote that is in
+// them. The Makefile compresses and embeds what is there.
 //
 //   node build.mjs [FOLDER] [--watch]
 
@@ -28,15 +29,27 @@ const common = {
   jsxImportSource: "preact",
   legalComments: "none",
   charset: "utf8",
+  metafile: true,
   logLevel: "warning",
   define: { "process.env.NODE_ENV": '"production"' },
 };
 
-/** The outputs of one entry: { js, css } as bytes. */
+/** The outputs of one entry: { js, css } as bytes, and the names of the packages in them. */
 async function bundle(entry, options = {}) {
   const result = await esbuild.build({ ...common, ...options, entryPoints: [entry] });
   const find = (ending) => result.outputFiles.find((file) => file.path.endsWith(ending))?.contents ?? new Uint8Array();
-  return { js: find(".js"), css: find(".css") };
+  const inputs = Object.keys(result.metafile.inputs).map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
+  return { js: find(".js"), css: find(".css"), packages: [...new Set(inputs.filter(Boolean))].sort() };
+}
+
+/** The licences of packages, which must go wherever their code goes. */
+async function licences(packages) {
+  const texts = packages.map(async (name) => {
+    const folder = join(here, "node_modules", name);
+    const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    return `${name} ${version} (${license})\n\n${(await readFile(join(folder, "LICENSE"), "utf8")).trim()}\n`;
+  });
+  return (await Promise.all(texts)).join("\n\n");
 }
 
 /** A name that changes with the content, so that browsers may keep it for ever. */
@@ -45,28 +58,33 @@ function hashed(name, ending, content) {
 }
 
 async function buildPage() {
-  const { js, css } = await bundle("src/main.tsx");
+  const { js, css, packages } = await bundle("src/main.tsx", { banner: { js: "/* Licences: licenses.txt beside this file. */" } });
   const script = hashed("hearth", "js", js);
   const style = hashed("hearth", "css", css);
   const shell = await readFile(join(here, "index.html"), "utf8");
   await mkdir(join(folder, "assets"), { recursive: true });
   await writeFile(join(folder, "assets", script), js);
   await writeFile(join(folder, "assets", style), css);
+  await writeFile(join(folder, "assets", "licenses.txt"), await licences(packages));
   await writeFile(
     join(folder, "index.html"),
     shell.replaceAll("@SCRIPT@", `assets/${script}`).replaceAll("@STYLE@", `assets/${style}`),
   );
 }
 
-/** A file of its own: script and style are in it; the data comes at the mark @DATA@, the title at @TITLE@. */
+/** A file of its own: script, style and licences are in it; the data comes at the mark @DATA@, the title at @TITLE@. */
 async function buildOffline() {
-  const { js, css } = await bundle("src/offline.tsx", { format: "iife" });
+  const { js, css, packages } = await bundle("src/offline.tsx", { format: "iife" });
+  const notices = (await licences(packages)).replaceAll("--", "- -");
   const shell = await readFile(join(here, "offline.html"), "utf8");
   const text = (bytes) => Buffer.from(bytes).toString("utf8");
   const script = text(js).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
   await writeFile(
     join(folder, "offline.html"),
-    shell.replace("@STYLE@", () => text(css)).replace("@SCRIPT@", () => script),
+    shell
+      .replace("@LICENCES@", () => notices)
+      .replace("@STYLE@", () => text(css))
+      .replace("@SCRIPT@", () => script),
   );
 }
 

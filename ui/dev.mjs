@@ -19,7 +19,7 @@ const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", "
 /* The same as src/page/page.c says. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "base-uri 'self'; form-action 'none'; frame-ancestors 'none'";
 const isView = (path) => /^\/(explore|compare|status|adhoc)?(\/.*)?$/.test(path) && !path.startsWith("/assets/");
 
 createServer(async (incoming, outgoing) => {

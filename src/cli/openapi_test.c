@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/test.h"
 #include "cli/api.h"
+#include "page/page.h"
 
 static void answer(struct exchange *exchange)
 {
@@ -114,9 +115,9 @@ TEST(openapi_describes_parameters_by_the_options_of_commands)
 
 TEST(openapi_names_every_operation_that_a_server_has_differently)
 {
-    const struct route_mount mounts[] = { { &server_routes, NULL },
-                                          { &answer_routes, NULL },
-                                          { &apirow_routes, NULL } };
+    const struct route_mount mounts[] = {
+        { &server_routes, NULL }, { &answer_routes, NULL }, { &page_routes, NULL }, { &apirow_routes, NULL }
+    };
     struct slice rest, line, ids[256];
     struct route_table all;
     struct buffer out;

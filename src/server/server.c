@@ -4,6 +4,7 @@
 #include "answer/adhocfiles.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "page/page.h"
 #include "server/annotations.h"
 #include "server/server_internal.h"
 
@@ -61,6 +62,7 @@ static int open_answers(struct server *server, struct error *err)
     const struct server_guest *guest = &options->guest;
     struct route_mount mounts[] = { { &server_routes, server },
                                     { &answer_routes, &server->answer },
+                                    { &page_routes, NULL },
                                     { guest->routes, guest->self } };
 
     if (engine_new(&engine, &server->engine, err) < 0 ||
@@ -76,7 +78,7 @@ static int open_answers(struct server *server, struct error *err)
                                       .timeout_ns = options->query_timeout_ns };
     if (guest->routes && guest->begin(guest->self, server->store, server->engine, err) < 0)
         return -1;
-    return route_join(mounts, guest->routes ? 3 : 2, &server->routes, err);
+    return route_join(mounts, ARRAY_LEN(mounts) - !guest->routes, &server->routes, err);
 }
 
 static int listen_all(struct server *server, struct error *err)
