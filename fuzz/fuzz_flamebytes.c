@@ -15,7 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (flamebytes_decode(slice_of(data, size), &arena, &tree, &err) < 0) {
         ASSERT(err.code == ERR_CORRUPT || err.code == ERR_VERSION || err.code == ERR_LIMIT);
     } else {
-        ASSERT(tree.n_nodes >= 1 && tree.n_nodes <= size && tree.n_names <= size);
+        ASSERT(tree.n_nodes >= 1 && tree.n_nodes <= size && tree.n_names <= size && tree.n_texts <= size);
+        for (uint32_t i = 0; i < tree.n_names; i++)
+            ASSERT(tree.names[i].len + tree.details[i].module.len + tree.details[i].file.len <= 3 * size);
         for (uint32_t i = 0; i < tree.n_nodes; i++) {
             ASSERT(tree.node_names[i] < tree.n_names && tree.depths[i] <= tree.max_depth);
             ASSERT(i == 0 || (tree.parents[i] < i && tree.depths[i] == tree.depths[tree.parents[i]] + 1));

@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "flame/flamebytes_internal.h"
 #include "pack/varint.h"
 
@@ -14,6 +15,14 @@
 struct name {
     struct slice text;
     uint32_t slot, count;
+    const struct symbol *symbol; /* NULL for the root and what was cut */
+    uint32_t module, file;       /* texts; 0 = none, else their number in order of arrival + 1 */
+};
+
+/* A module or a file. */
+struct text {
+    struct slice text;
+    uint32_t arrival, count;
 };
 
 /* A caller and a callee by the numbers of their names. */
@@ -36,14 +45,24 @@ struct encoder {
     uint32_t *node_names; /* numbers of names */
     uint32_t n_leaves, max_depth;
     int64_t totals[FLAMEBYTES_MAX_COLUMNS];
+    uint64_t divisor;
 
     struct name *names; /* by number */
     uint32_t n_names;
+    struct hash_set text_hashes;
+    struct text *texts;
+    uint32_t n_texts;
     struct pair *pairs;    /* by caller, and then by frequency */
     uint32_t *pair_starts; /* [n_names + 1] */
     uint32_t n_pairs;
     struct buffer streams[FLAMEBYTES_STREAMS];
 };
+
+static void put_text(struct buffer *out, struct slice text)
+{
+    varint_append(out, text.len);
+    buffer_append_slice(out, text);
+}
 
 /* --- nodes --- */
 
@@ -103,6 +122,28 @@ static int add_up(struct encoder *encoder, uint32_t column, struct error *err)
     return 0;
 }
 
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Values of sampling profilers are multiples of a period: without it they take half the bytes, and fit 32 bits. */
+static void find_divisor(struct encoder *encoder)
+{
+    uint64_t divisor = 0;
+
+    for (uint32_t column = 0; column < encoder->n_columns; column++)
+        for (uint32_t i = 0; i < encoder->n && divisor != 1; i++)
+            divisor = common_divisor(flame_magnitude(self_of(encoder, column, i)), divisor);
+    encoder->divisor = MAX(divisor, 1u);
+}
+
 /* --- names --- */
 
 static uint32_t slot_of(const struct flame *flame, uint32_t node)
@@ -139,7 +180,9 @@ static int number_names(struct encoder *encoder, struct error *err)
 
         if (numbers[slot] == UINT32_MAX) {
             numbers[slot] = encoder->n_names;
-            encoder->names[encoder->n_names++] = (struct name){ flame_name(flame, encoder->nodes[i]), slot, 0 };
+            encoder->names[encoder->n_names++] = (struct name){ .text = flame_name(flame, encoder->nodes[i]),
+                                                                .slot = slot,
+                                                                .symbol = flame_symbol(flame, encoder->nodes[i]) };
         }
         encoder->names[numbers[slot]].count++;
     }
@@ -148,6 +191,80 @@ static int number_names(struct encoder *encoder, struct error *err)
         numbers[encoder->names[i].slot] = i;
     for (uint32_t i = 0; i < encoder->n; i++)
         encoder->node_names[i] = numbers[slot_of(flame, encoder->nodes[i])];
+    return 0;
+}
+
+/* --- what is known of names --- */
+
+static int add_text(struct encoder *encoder, struct slice text, uint32_t *ret_text, struct error *err)
+{
+    uint32_t id;
+    bool is_new;
+
+    if (text.len == 0)
+        return 0;
+    if (hash_set_add(&encoder->text_hashes, hash_bytes(text, encoder->flame->set->seed), &id, &is_new, err) < 0)
+        return -1;
+    if (is_new)
+        encoder->texts[encoder->n_texts++] = (struct text){ text, id, 0 };
+    encoder->texts[id].count++;
+    *ret_text = id + 1;
+    return 0;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    const struct text *x = a, *y = b;
+
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return slice_compare(x->text, y->text);
+}
+
+static int gather_texts(struct encoder *encoder, struct error *err)
+{
+    encoder->texts = ARENA_ARRAY(&encoder->arena, struct text, 2 * (size_t)encoder->n_names, err);
+    if (!encoder->texts)
+        return -1;
+    for (uint32_t i = 0; i < encoder->n_names; i++) {
+        struct name *name = &encoder->names[i];
+
+        if (name->symbol && (add_text(encoder, name->symbol->module, &name->module, err) < 0 ||
+                             add_text(encoder, name->symbol->file, &name->file, err) < 0))
+            return -1;
+    }
+    qsort(encoder->texts, encoder->n_texts, sizeof(*encoder->texts), compare_texts);
+    return 0;
+}
+
+/* A name of the kernel that came without a kind has one. */
+static enum frame_kind kind_of(const struct symbol *symbol)
+{
+    return symbol->is_kernel ? FRAME_KERNEL : (enum frame_kind)symbol->kind;
+}
+
+static int write_details(struct encoder *encoder, struct error *err)
+{
+    struct buffer *out = &encoder->streams[FLAMEBYTES_DETAILS];
+    uint32_t *numbers;
+
+    if (gather_texts(encoder, err) < 0)
+        return -1;
+    numbers = arena_alloc_zero(&encoder->arena, ((size_t)encoder->n_texts + 1) * sizeof(*numbers), err);
+    if (!numbers)
+        return -1;
+    for (uint32_t i = 0; i < encoder->n_texts; i++) {
+        numbers[encoder->texts[i].arrival + 1] = i + 1;
+        put_text(&encoder->streams[FLAMEBYTES_TEXTS], encoder->texts[i].text);
+    }
+    for (uint32_t i = 0; i < encoder->n_names; i++) {
+        const struct name *name = &encoder->names[i];
+
+        varint_append(out, name->symbol ? kind_of(name->symbol) : FRAME_UNKNOWN);
+        varint_append(out, numbers[name->module]);
+        varint_append(out, numbers[name->file]);
+        varint_append(out, name->symbol ? name->symbol->line : 0);
+    }
     return 0;
 }
 
@@ -255,7 +372,11 @@ static int write_node_names(struct encoder *encoder, struct error *err)
 
 static void put_value(const struct encoder *encoder, struct buffer *out, int64_t value)
 {
-    varint_append(out, encoder->flags & FLAMEBYTES_SIGNED ? varint_zigzag(value) : (uint64_t)value);
+    uint64_t part = flame_magnitude(value) / encoder->divisor;
+
+    if (encoder->flags & FLAMEBYTES_SIGNED)
+        part = varint_zigzag((int64_t)(value < 0 ? -part : part));
+    varint_append(out, part);
 }
 
 static void write_shape(struct encoder *encoder)
@@ -310,13 +431,15 @@ static void write_flags(struct encoder *encoder)
     }
 }
 
-static void put_text(struct buffer *out, struct slice text)
-{
-    varint_append(out, text.len);
-    buffer_append_slice(out, text);
-}
-
 /* --- the whole --- */
+
+/* Raw samples behind a column, + 1; 0 = unknown. */
+static uint64_t samples_of(const struct encoder *encoder, uint32_t column)
+{
+    double samples = flame_total_count(encoder->flame, encoder->columns[column], 0);
+
+    return samples < 0 ? 0 : samples >= 0x1p62 ? 1ull << 62 : (uint64_t)(samples + 0.5) + 1;
+}
 
 static void write_header(const struct encoder *encoder, struct buffer *out)
 {
@@ -338,8 +461,12 @@ static void write_header(const struct encoder *encoder, struct buffer *out)
     varint_append(out, encoder->max_depth);
     varint_append(out, encoder->n_names);
     varint_append(out, encoder->node_names[0]);
+    varint_append(out, encoder->n_texts);
+    varint_append(out, encoder->divisor);
     for (uint32_t column = 0; column < encoder->n_columns; column++)
         put_value(encoder, out, encoder->totals[column]);
+    for (uint32_t column = 0; column < encoder->n_columns; column++)
+        varint_append(out, samples_of(encoder, column));
     put_text(out, encoder->unit);
 }
 
@@ -363,7 +490,8 @@ static int encode(struct encoder *encoder, struct buffer *out, struct error *err
     for (uint32_t column = 0; column < encoder->n_columns; column++)
         if (add_up(encoder, column, err) < 0)
             return -1;
-    if (number_names(encoder, err) < 0 || write_node_names(encoder, err) < 0)
+    find_divisor(encoder);
+    if (number_names(encoder, err) < 0 || write_node_names(encoder, err) < 0 || write_details(encoder, err) < 0)
         return -1;
     write_shape(encoder);
     for (uint32_t column = 0; column < encoder->n_columns; column++)
@@ -383,6 +511,7 @@ static int encode_all(struct encoder *encoder, struct buffer *out, struct error 
     if (encoder->flame->is_inverted)
         encoder->flags |= FLAMEBYTES_INVERTED;
     arena_init(&encoder->arena, 0);
+    hash_set_init(&encoder->text_hashes, 0);
     for (uint32_t i = 0; i < FLAMEBYTES_STREAMS; i++)
         buffer_init(&encoder->streams[i], 0);
     result = encode(encoder, out, err);
@@ -390,6 +519,7 @@ static int encode_all(struct encoder *encoder, struct buffer *out, struct error 
         buffer_truncate(out, len);
     for (uint32_t i = 0; i < FLAMEBYTES_STREAMS; i++)
         buffer_done(&encoder->streams[i]);
+    hash_set_done(&encoder->text_hashes);
     arena_done(&encoder->arena);
     return result;
 }

@@ -24,16 +24,23 @@ MUST_CHECK int flamebytes_encode(const struct flame *flame, uint32_t column, str
 MUST_CHECK int flamebytes_encode_diff(const struct diff *diff, const struct flame *flame, struct buffer *out,
                                       struct error *err);
 
-/* A decoded tree. Everything lies in the arena it was decoded to, but names and unit in the bytes. */
+/* A decoded tree. Everything lies in the arena it was decoded to, but texts in the bytes. */
 struct flamebytes {
     uint8_t flags;
-    uint32_t n_columns, n_nodes, n_leaves, n_names, max_depth;
-    double factor; /* 1 with one column */
+    uint32_t n_columns, n_nodes, n_leaves, n_names, n_texts, max_depth;
+    uint64_t divisor;  /* what values were divided by; those below are whole again */
+    double factor;     /* 1 with one column */
+    double samples[2]; /* raw samples in all; negative = unknown */
     struct slice unit;
-    struct slice *names;        /* [n_names] */
-    uint32_t *node_names;       /* [n_nodes] */
-    uint32_t *parents, *depths; /* [n_nodes] */
-    uint8_t *node_flags;        /* [n_nodes] */
+    struct slice *names; /* [n_names] */
+    struct flamebytes_detail {
+        uint32_t kind;             /* enum frame_kind; a reader takes one that it does not know for unknown */
+        struct slice module, file; /* "" = unknown */
+        uint32_t line;             /* 0 = unknown */
+    } * details;                   /* [n_names] */
+    uint32_t *node_names;          /* [n_nodes] */
+    uint32_t *parents, *depths;    /* [n_nodes] */
+    uint8_t *node_flags;           /* [n_nodes] */
     int64_t *self[2], *total[2];
 };
 

@@ -21,8 +21,11 @@ enum {
     FLAMEBYTES_CALLEES,
     FLAMEBYTES_FLAGS,
     FLAMEBYTES_NAMES,
+    FLAMEBYTES_DETAILS,
+    FLAMEBYTES_TEXTS,
 };
-#define FLAMEBYTES_STREAMS (FLAMEBYTES_NAMES + 1)
+#define FLAMEBYTES_STREAMS        (FLAMEBYTES_TEXTS + 1)
+#define FLAMEBYTES_DETAIL_NUMBERS 4 /* kind, module, file, line */
 
 /* Values of a second column are there only if that is. */
 static inline bool flamebytes_has_stream(uint32_t stream, uint32_t n_columns)

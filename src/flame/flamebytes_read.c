@@ -8,7 +8,7 @@
 
 static const char *const stream_names[FLAMEBYTES_STREAMS] = {
     "runs",           "pops",    "leaf values",    "inner values", "leaf values after", "inner values after",
-    "names of nodes", "callees", "flags of nodes", "names"
+    "names of nodes", "callees", "flags of nodes", "names",        "details of names",  "texts"
 };
 
 struct reader {
@@ -56,16 +56,16 @@ static int next(struct reader *reader, uint32_t stream, uint64_t min, uint64_t m
     return 0;
 }
 
+/* What was divided becomes whole again. */
 static int check_value(struct reader *reader, uint64_t coded, int64_t *ret_value)
 {
-    if (reader->tree->flags & FLAMEBYTES_SIGNED) {
-        *ret_value = varint_unzigzag(coded);
-        return 0;
-    }
-    if (coded > INT64_MAX)
-        return error_set(reader->err, ERR_CORRUPT, "flame format: the value %llu is beyond 2^63 - 1",
-                         (unsigned long long)coded);
-    *ret_value = (int64_t)coded;
+    bool is_signed = (reader->tree->flags & FLAMEBYTES_SIGNED) != 0;
+    uint64_t divisor = reader->tree->divisor;
+
+    if (is_signed ? __builtin_mul_overflow(varint_unzigzag(coded), divisor, ret_value)
+                  : __builtin_mul_overflow(coded, divisor, ret_value))
+        return error_set(reader->err, ERR_CORRUPT, "flame format: the value %llu times %llu is beyond 64 bits",
+                         (unsigned long long)coded, (unsigned long long)divisor);
     return 0;
 }
 
@@ -155,10 +155,29 @@ static int check_claims(struct reader *reader)
 
     if (tree->n_leaves > reader->streams[FLAMEBYTES_RUNS].len ||
         tree->n_nodes - 1 > reader->streams[FLAMEBYTES_NODE_NAMES].len ||
-        tree->n_names > reader->streams[FLAMEBYTES_NAMES].len)
+        tree->n_names > reader->streams[FLAMEBYTES_NAMES].len ||
+        tree->n_names > reader->streams[FLAMEBYTES_DETAILS].len / FLAMEBYTES_DETAIL_NUMBERS ||
+        tree->n_texts > reader->streams[FLAMEBYTES_TEXTS].len)
         return error_set(reader->err, ERR_CORRUPT,
-                         "flame format: %u nodes, %u leaves and %u names do not fit its streams", tree->n_nodes,
-                         tree->n_leaves, tree->n_names);
+                         "flame format: %u nodes, %u leaves, %u names and %u texts do not fit its streams",
+                         tree->n_nodes, tree->n_leaves, tree->n_names, tree->n_texts);
+    return 0;
+}
+
+static int read_columns(struct reader *reader, int64_t *ret_totals)
+{
+    struct flamebytes *tree = reader->tree;
+    uint64_t number;
+
+    for (uint32_t column = 0; column < tree->n_columns; column++)
+        if (get(reader, "the total", 0, UINT64_MAX, &number) < 0 ||
+            check_value(reader, number, &ret_totals[column]) < 0)
+            return -1;
+    for (uint32_t column = 0; column < tree->n_columns; column++) {
+        if (get(reader, "the number of samples", 0, UINT64_MAX, &number) < 0)
+            return -1;
+        tree->samples[column] = number ? (double)(number - 1) : -1;
+    }
     return 0;
 }
 
@@ -171,14 +190,10 @@ static int read_header(struct reader *reader, int64_t *ret_totals)
         get_u32(reader, "the number of leaves", 1, tree->n_nodes, &tree->n_leaves) < 0 ||
         get_u32(reader, "the largest depth", 0, tree->n_nodes - 1, &tree->max_depth) < 0 ||
         get_u32(reader, "the number of names", 1, tree->n_nodes, &tree->n_names) < 0 ||
-        get_u32(reader, "the name of the root", 0, tree->n_names - 1, &root_name) < 0)
+        get_u32(reader, "the name of the root", 0, tree->n_names - 1, &root_name) < 0 ||
+        get_u32(reader, "the number of texts", 0, UINT32_MAX, &tree->n_texts) < 0 ||
+        get(reader, "the divisor", 1, UINT64_MAX, &tree->divisor) < 0 || read_columns(reader, ret_totals) < 0)
         return -1;
-    for (uint32_t column = 0; column < tree->n_columns; column++) {
-        uint64_t coded;
-
-        if (get(reader, "the total", 0, UINT64_MAX, &coded) < 0 || check_value(reader, coded, &ret_totals[column]) < 0)
-            return -1;
-    }
     if (cut_text(reader, &reader->rest, "the unit", &tree->unit) < 0 || cut_streams(reader) < 0 ||
         check_claims(reader) < 0)
         return -1;
@@ -288,6 +303,47 @@ static int read_names(struct reader *reader)
     return 0;
 }
 
+static int next_text(struct reader *reader, const struct slice *texts, struct slice *ret_text)
+{
+    uint64_t number;
+
+    if (next(reader, FLAMEBYTES_DETAILS, 0, reader->tree->n_texts, &number) < 0)
+        return -1;
+    *ret_text = number ? texts[number - 1] : SLICE("");
+    return 0;
+}
+
+static int next_u32(struct reader *reader, uint32_t stream, uint32_t *ret_value)
+{
+    uint64_t value;
+
+    if (next(reader, stream, 0, UINT32_MAX, &value) < 0)
+        return -1;
+    *ret_value = (uint32_t)value;
+    return 0;
+}
+
+static int read_details(struct reader *reader)
+{
+    struct flamebytes *tree = reader->tree;
+    struct slice *texts = ARENA_ARRAY(reader->arena, struct slice, (size_t)tree->n_texts + 1, reader->err);
+
+    tree->details = ARENA_ARRAY(reader->arena, struct flamebytes_detail, tree->n_names, reader->err);
+    if (!texts || !tree->details)
+        return -1;
+    for (uint32_t i = 0; i < tree->n_texts; i++)
+        if (cut_text(reader, &reader->streams[FLAMEBYTES_TEXTS], "a module or file", &texts[i]) < 0)
+            return -1;
+    for (uint32_t i = 0; i < tree->n_names; i++) {
+        struct flamebytes_detail *detail = &tree->details[i];
+
+        if (next_u32(reader, FLAMEBYTES_DETAILS, &detail->kind) < 0 || next_text(reader, texts, &detail->module) < 0 ||
+            next_text(reader, texts, &detail->file) < 0 || next_u32(reader, FLAMEBYTES_DETAILS, &detail->line) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* The lists of callees, one behind the other: that of name i is callees[starts[i] .. starts[i + 1]). */
 static int read_callees(struct reader *reader, uint32_t **ret_starts, uint32_t **ret_callees)
 {
@@ -375,7 +431,8 @@ int flamebytes_decode(struct slice bytes, struct arena *arena, struct flamebytes
     for (uint32_t column = 0; column < tree.n_columns; column++)
         if (read_values(&reader, column) < 0 || add_up(&reader, column, totals[column]) < 0)
             return -1;
-    if (read_names(&reader) < 0 || read_node_names(&reader) < 0 || read_flags(&reader) < 0 || check_ends(&reader) < 0)
+    if (read_names(&reader) < 0 || read_details(&reader) < 0 || read_node_names(&reader) < 0 ||
+        read_flags(&reader) < 0 || check_ends(&reader) < 0)
         return -1;
     *ret_tree = tree;
     return 0;

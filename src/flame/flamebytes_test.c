@@ -17,11 +17,32 @@ static bool is_written(const struct flame *flame, uint32_t first, uint32_t n_col
     return i == 0;
 }
 
+static void check_detail(const struct flamebytes_detail *detail, const struct symbol *symbol)
+{
+    if (!symbol) {
+        CHECK_EQ(detail->kind + detail->line + detail->module.len + detail->file.len, 0);
+        return;
+    }
+    CHECK_EQ(detail->kind, symbol->is_kernel ? FRAME_KERNEL : symbol->kind);
+    CHECK_TEXT(detail->module, symbol->module);
+    CHECK_TEXT(detail->file, symbol->file);
+    CHECK_EQ(detail->line, symbol->line);
+}
+
+static void check_samples(const struct flamebytes *tree, uint32_t at, const struct flame *flame, uint32_t column)
+{
+    double samples = flame_total_count(flame, column, 0);
+
+    CHECK(samples < 0 ? tree->samples[at] < 0 : tree->samples[at] > samples - 1 && tree->samples[at] < samples + 1);
+}
+
 static void check_same(const struct flamebytes *tree, const struct flame *flame, uint32_t first, uint32_t n_columns)
 {
     uint32_t at = 0;
 
     CHECK_EQ(tree->n_columns, n_columns);
+    for (uint32_t column = 0; column < n_columns; column++)
+        check_samples(tree, column, flame, first + column);
     for (uint32_t i = 0; i < flame->n_nodes; i++) {
         if (!is_written(flame, first, n_columns, i))
             continue;
@@ -29,6 +50,7 @@ static void check_same(const struct flamebytes *tree, const struct flame *flame,
         CHECK_EQ(tree->depths[at], flame->depths[i]);
         CHECK_EQ(tree->node_flags[at], flame->flags[i]);
         CHECK_TEXT(tree->names[tree->node_names[at]], flame_name(flame, i));
+        check_detail(&tree->details[tree->node_names[at]], flame_symbol(flame, i));
         if (at > 0)
             CHECK_TEXT(tree->names[tree->node_names[tree->parents[at]]], flame_name(flame, flame->parents[i]));
         for (uint32_t column = 0; column < n_columns; column++) {
@@ -172,6 +194,103 @@ TEST(flamebytes_holds_negative_and_large_values)
     flame_free(flame);
     flame = made(&set, depths, symbols, negative, 5);
     check_column(flame, 0);
+    flame_free(flame);
+    symbolset_done(&set);
+}
+
+/* The divisor of values that were written, once they were read back as they are. */
+static uint64_t divisor_of(const int64_t *self)
+{
+    static const uint32_t depths[] = { 0, 1, 2, 2, 1 }, symbols[] = { 0, 0, 1, 2, 2 };
+    struct symbolset set;
+    struct flamebytes tree;
+    struct flame *flame;
+    struct arena arena;
+    struct buffer out;
+    struct error err;
+
+    make_set(&set);
+    flame = made(&set, depths, symbols, self, 5);
+    buffer_init(&out, 0);
+    CHECK_OK(flamebytes_encode(flame, 0, SLICE(""), &out, &err), &err);
+    decode(buffer_slice(&out), &arena, &tree);
+    check_same(&tree, flame, 0, 1);
+    arena_done(&arena);
+    buffer_done(&out);
+    flame_free(flame);
+    symbolset_done(&set);
+    return tree.divisor;
+}
+
+TEST(flamebytes_divides_values_by_what_they_share)
+{
+    CHECK_EQ(divisor_of((int64_t[]){ 0, 0, 10000000, 30000000, 70000000 }), 10000000);
+    CHECK_EQ(divisor_of((int64_t[]){ 0, 6, 0, -9, 12 }), 3);
+    CHECK_EQ(divisor_of((int64_t[]){ 0, 6, 0, 9, 1 }), 1);
+    CHECK_EQ(divisor_of((int64_t[]){ 0, 0, 0, 0, 0 }), 1);
+    CHECK_EQ(divisor_of((int64_t[]){ 0, 0, 0, 0, INT64_MIN }), 1ull << 63);
+    CHECK_EQ(divisor_of((int64_t[]){ 0, 0, INT64_MAX, 0, INT64_MIN }), 1);
+}
+
+TEST(flamebytes_tells_how_many_samples_there_were)
+{
+    static const struct {
+        double samples, expected;
+    } cases[] = { { 0, 0 }, { 0.4, 0 }, { 1999.6, 2000 }, { 0x1p70, 0x1p62 - 1 } };
+    struct symbolset set;
+
+    make_set(&set);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct flamebytes tree;
+        struct flame *flame;
+        struct arena arena;
+        struct buffer out;
+        struct error err;
+
+        CHECK_OK(flame_new_empty(1, 1, true, &set, &flame, &err), &err);
+        flame->symbols[0] = FLAME_ROOT;
+        flame->ends[0] = 1;
+        flame->has_counts[0] = true;
+        flame->total_counts[0] = cases[i].samples;
+        buffer_init(&out, 0);
+        CHECK_OK(flamebytes_encode(flame, 0, SLICE(""), &out, &err), &err);
+        decode(buffer_slice(&out), &arena, &tree);
+        CHECK(tree.samples[0] == cases[i].expected);
+        arena_done(&arena);
+        buffer_done(&out);
+        flame_free(flame);
+    }
+    symbolset_done(&set);
+}
+
+TEST(flamebytes_keeps_a_text_once_and_the_most_frequent_first)
+{
+    static const uint32_t depths[] = { 0, 1, 2, 2 }, symbols[] = { 0, 0, 1, 2 };
+    static const int64_t self[] = { 0, 1, 2, 3 };
+    struct symbolset set;
+    struct flamebytes tree;
+    struct flame *flame;
+    struct arena arena;
+    struct buffer out;
+    struct error err;
+
+    make_set(&set);
+    for (uint32_t i = 0; i < 3; i++) {
+        set.symbols.items[i].module = SLICE("libc.so.6");
+        set.symbols.items[i].kind = FRAME_NATIVE;
+    }
+    set.symbols.items[0].file = SLICE("src/main.c");
+    set.symbols.items[0].line = 1u << 31;
+    set.symbols.items[2].module = SLICE("src/main.c");
+    flame = made(&set, depths, symbols, self, 4);
+    buffer_init(&out, 0);
+    CHECK_OK(flamebytes_encode(flame, 0, SLICE(""), &out, &err), &err);
+    decode(buffer_slice(&out), &arena, &tree);
+    check_same(&tree, flame, 0, 1);
+    CHECK_EQ(tree.n_texts, 2);
+    CHECK_TEXT(slice_sub(buffer_slice(&out), out.len - 21, SIZE_MAX), "\tlibc.so.6\nsrc/main.c");
+    arena_done(&arena);
+    buffer_done(&out);
     flame_free(flame);
     symbolset_done(&set);
 }
@@ -330,7 +449,9 @@ TEST(flamebytes_says_what_is_wrong)
         { 8, 100, ERR_CORRUPT, "do not fit its streams" },
         { 10, 4, ERR_CORRUPT, "of depth 2 where the header says 5 of depth 4" },
         { 12, 9, ERR_CORRUPT, "the name of the root is 9" },
-        { 13, 1, ERR_CORRUPT, "" },
+        { 13, 1, ERR_CORRUPT, "4 names and 1 texts do not fit its streams" },
+        { 14, 0, ERR_CORRUPT, "the divisor is 0" },
+        { 15, (char)0xb7, ERR_CORRUPT, "values add up to 310, but the total is 311" },
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -348,6 +469,30 @@ TEST(flamebytes_says_what_is_wrong)
         arena_done(&arena);
         buffer_done(&out);
     }
+}
+
+TEST(flamebytes_refuses_a_divisor_that_makes_values_too_large)
+{
+    static const uint32_t depths[] = { 0, 1 }, symbols[] = { 0, 0 };
+    struct symbolset set;
+    struct flamebytes tree;
+    struct flame *flame;
+    struct arena arena;
+    struct buffer out;
+    struct error err;
+
+    make_set(&set);
+    flame = made(&set, depths, symbols, (int64_t[]){ 1, 1LL << 62 }, 2);
+    buffer_init(&out, 0);
+    arena_init(&arena, 0);
+    CHECK_OK(flamebytes_encode(flame, 0, SLICE(""), &out, &err), &err);
+    out.data[14] = 2;
+    CHECK_ERROR(flamebytes_decode(buffer_slice(&out), &arena, &tree, &err), &err, ERR_CORRUPT);
+    CHECK_HAS(err.text, "the value 4611686018427387905 times 2 is beyond 64 bits");
+    arena_done(&arena);
+    buffer_done(&out);
+    flame_free(flame);
+    symbolset_done(&set);
 }
 
 static int encode_and_decode(void *context, struct error *err)
@@ -373,6 +518,7 @@ TEST(flamebytes_survives_every_allocation_that_fails)
     struct flame *flame;
 
     make_set(&set);
+    set.symbols.items[0].module = SLICE("libc.so.6");
     flame = make_repetitive(&set);
     test_each_allocation_failing(encode_and_decode, flame);
     flame_free(flame);

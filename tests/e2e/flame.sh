@@ -32,7 +32,27 @@ cp tree.flame all.flame
 
 t "of nothing is a root"
 run hearth query --data-dir data api --format flame -o tree.flame --until now-30d --from now-31d
-same "$(python3 "$root/tests/e2e/read_flame.py" tree.flame)" '{"unit": "count", "tree": {"name": "root", "total": 0, "self": 0}}'
+same "$(python3 "$root/tests/e2e/read_flame.py" tree.flame)" \
+    '{"unit": "count", "samples": [0], "divisor": 1, "tree": {"name": "root", "total": 0, "self": 0}}'
+
+# written SERVICE PYTHON: what the tree of a service was read as, as `found`, fulfils the assertions.
+written() {
+    run hearth query --data-dir shops "$1" --from 2026-09-21 --until 2026-09-22 --format flame -o "$1.flame"
+    status_is 0
+    python3 "$root/tests/e2e/read_flame.py" "$1.flame" >"$1.json"
+    python3 -c "import json; found = json.load(open('$1.json')); first = found['tree']['children'][0]
+$2" 2>.err || fail "not so:" "$(cat .err "$1.json")"
+}
+
+t "says where functions are, and leaves out what all values share"
+pprof_of cpu
+run hearth import --data-dir shops --max-age 36500d --label service_name=shop cpu.pb
+run hearth import --data-dir shops --max-age 36500d "$data/service.otlp.json" --label service_name=traced
+written shop '
+assert found["divisor"] == 50000000 and found["unit"] == "nanoseconds" and found["samples"] == [100]
+assert first["module"] == "/usr/bin/shop" and first["file"] == "main.c" and first["line"] == 3
+assert "module" not in found["tree"]'
+written traced 'assert found["divisor"] == 1 and first["file"] == "/src/main.c"'
 
 t "is the same from a server, and has a type"
 start_server data

@@ -3,7 +3,10 @@
 """Reads the flame format as docs/format-flame.md has it, written after that page alone, and prints the tree as the JSON of
 `hearth query --format json` has it: read_flame.py FILE. With a second file, of such JSON, says whether they are the same."""
 import json
+import struct
 import sys
+
+KINDS = "|native|kernel|go|rust|cpython|jvm|v8js|ruby|php|perl|dotnet|beam|luajit|jit|abort-marker".split("|")
 
 
 class Stream:
@@ -33,21 +36,35 @@ class Stream:
 def read(data):
     assert data[:5] == b"HFLM\x01" and data[7] == 0
     flags, columns = data[5], data[6]
-    assert columns == 1 and flags < 8
+    assert columns in (1, 2) and flags < 8
     ranks, signed = flags & 1, flags & 2
     value = lambda s: (lambda v: (v >> 1) ^ -(v & 1) if signed else v)(s.number())
     header = Stream(data)
     header.at = 8
-    n_nodes, n_leaves, max_depth, n_names, root_name = (header.number() for _ in range(5))
-    total, unit = value(header), header.text()
-    lengths = [header.number() for _ in range(8)]
+    factor = 1
+    if columns == 2:
+        factor = struct.unpack("<d", data[8:16])[0]
+        header.at = 16
+    n_nodes, n_leaves, max_depth, n_names, root_name, n_texts, divisor = (header.number() for _ in range(7))
+    assert divisor >= 1
+    totals = [value(header) * divisor for _ in range(columns)]
+    samples = [header.number() - 1 for _ in range(columns)]
+    unit = header.text()
+    lengths = [header.number() for _ in range(8 + 2 * columns)]
     parts, at = [], header.at
     for length in lengths:
         parts.append(Stream(data[at : at + length]))
         at += length
     assert at == len(data)
-    runs, pops, leaf_values, inner_values, node_names, callees, node_flags, names = parts
-    texts = [names.text() for _ in range(n_names)]
+    runs, pops = parts[:2]
+    values = [parts[2 + 2 * column : 4 + 2 * column] for column in range(columns)]
+    node_names, callees, node_flags, names, details, texts = parts[2 + 2 * columns :]
+    names = [names.text() for _ in range(n_names)]
+    texts = [""] + [texts.text() for _ in range(n_texts)]
+    details = [
+        {"kind": KINDS[kind], "module": texts[module], "file": texts[file], "line": line}
+        for kind, module, file, line in ([details.number() for _ in range(4)] for _ in range(n_names))
+    ]
     lists = [[callees.number() for _ in range(callees.number())] for _ in range(n_names)] if ranks else None
     depths, leaves, depth = [], [], 0
     for leaf in range(n_leaves):
@@ -59,49 +76,68 @@ def read(data):
             depth = depths[-1] - pops.number()
             assert depth >= 1
     assert len(depths) == n_nodes and max(depths) == max_depth
-    self_values = [0] * n_nodes
-    for leaf in leaves:
-        self_values[leaf] = value(leaf_values)
-    node = -1
-    while inner_values.at < len(inner_values.data):
-        node += inner_values.number()
-        self_values[node] = value(inner_values)
-    numbers, path, nodes = [root_name], [], []
-    for i, depth in enumerate(depths):
-        del path[depth:]
-        if i > 0:
-            number = node_names.number()
-            numbers.append(lists[numbers[path[-1]]][number] if ranks else number)
-        nodes.append({"name": texts[numbers[i]], "total": self_values[i], "self": self_values[i]})
-        if path:
-            nodes[path[-1]].setdefault("children", []).append(nodes[i])
-        path.append(i)
     parents, path = [], []
     for i, depth in enumerate(depths):
         del path[depth:]
         parents.append(path[-1] if path else None)
         path.append(i)
-    for i in reversed(range(1, n_nodes)):
-        nodes[parents[i]]["total"] += nodes[i]["total"]
-    assert nodes[0]["total"] == total
-    for stream in parts[:6] + parts[7:]:
+    own, whole = [], []
+    for leaf_values, inner_values in values:
+        column = [0] * n_nodes
+        for leaf in leaves:
+            column[leaf] = value(leaf_values) * divisor
+        node = -1
+        while inner_values.at < len(inner_values.data):
+            node += inner_values.number()
+            column[node] = value(inner_values) * divisor
+        own.append(column)
+        whole.append(column[:])
+        for i in reversed(range(1, n_nodes)):
+            whole[-1][parents[i]] += whole[-1][i]
+    assert [column[0] for column in whole] == totals
+    flags_of, node = [0] * n_nodes, -1
+    while node_flags.at < len(node_flags.data):
+        node += node_flags.number()
+        flags_of[node] = node_flags.number()
+    numbers, nodes = [root_name], []
+    for i, parent in enumerate(parents):
+        if i > 0:
+            number = node_names.number()
+            numbers.append(lists[numbers[parent]][number] if ranks else number)
+        node = {"name": names[numbers[i]]}
+        if columns == 1:
+            node.update({"total": whole[0][i], "self": own[0][i]})
+        else:
+            for name, of in (("total", whole), ("self", own)):
+                node[name] = {"before": of[0][i], "after": round(of[1][i] * factor)}
+        node.update({key: text for key, text in details[numbers[i]].items() if text})
+        if flags_of[i]:
+            node["flags"] = flags_of[i]
+        nodes.append(node)
+        if i > 0:
+            nodes[parent].setdefault("children", []).append(node)
+    for stream in parts:
         stream.end()
-    return {"unit": unit, "tree": nodes[0]}
+    head = {"unit": unit, "samples": [n if n >= 0 else None for n in samples], "divisor": divisor}
+    return head | ({"factor": factor} if columns == 2 else {}) | {"tree": nodes[0]}
 
 
 def plain(node):
-    """Without what the format does not say."""
+    """What both say."""
+    flags = node.get("flags", 0)
     out = {key: node[key] for key in ("name", "total", "self")}
-    if node.get("children"):
-        out["children"] = [plain(child) for child in node["children"]]
+    out["inlined"] = node.get("inlined", False) or flags & 1 > 0
+    out["other"] = node.get("other", False) or flags & 4 > 0
+    out["children"] = [plain(child) for child in node.get("children", [])]
     return out
 
 
 if __name__ == "__main__":
+    found = read(open(sys.argv[1], "rb").read())
     if len(sys.argv) == 2:
-        print(json.dumps(read(open(sys.argv[1], "rb").read())))
+        print(json.dumps(found))
     else:  # FILE JSON: whether they are the same tree
-        found, wanted = read(open(sys.argv[1], "rb").read()), json.load(open(sys.argv[2]))
+        wanted = json.load(open(sys.argv[2]))
         assert found["unit"] == wanted["unit"], (found["unit"], wanted["unit"])
-        assert found["tree"] == plain(wanted["tree"]), "other trees"
+        assert plain(found["tree"]) == plain(wanted["tree"]), "other trees"
         print("same")

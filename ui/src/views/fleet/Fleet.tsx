@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
+export function Fleet() {
+  return <div class="view" />;
+}
