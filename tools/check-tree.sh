@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks what every tracked file must obey: no machine paths, an SPDX line in sources, no unfinished marks, no tests
-# that nobody runs, scripts executable, nothing built or large committed.
+# that nobody runs, scripts executable, nothing built or large committed, nothing in the page that could run data as code.
 set -eu
 cd "$(dirname "$0")/.."
 bad=0
@@ -17,8 +17,17 @@ tracked() { git ls-files -z -- "$@"; }
 git grep -nIE '(^|[^A-Za-z0-9._-])/(home|root|work|Users)/[A-Za-z0-9]' -- . ':!*/go.sum' 2>/dev/null | report "machine paths:"
 tracked 'src/*.c' 'src/*.h' 'fuzz/*.c' 'bench/*.c' 'bench/*.h' 'tools/*.c' |
     xargs -0 -r grep -L '^// SPDX-License-Identifier: ' | report "no SPDX line:"
-git grep -nIE '\b(TODO|FIXME|HACK)\b|\bXXX[: ]' -- src fuzz bench tools run check 2>/dev/null | grep -v 'TODO(#[0-9]*)' |
+git grep -nIE '\b(TODO|FIXME|HACK)\b|\bXXX[: ]' -- src fuzz bench tools ui run check 2>/dev/null | grep -v 'TODO(#[0-9]*)' |
     grep -v '^tools/check-tree.sh:' | report "unfinished marks (TODO(#12) names an issue):"
+tracked 'ui/*.ts' 'ui/*.tsx' 'ui/*.mjs' 'ui/*.css' |
+    xargs -0 -r awk 'FNR == 1 && !/^(\/\/|\/\*) SPDX-License-Identifier: / { print FILENAME }' | report "no SPDX line:"
+tracked 'ui/*.ts' 'ui/*.tsx' 'ui/*.mjs' 'ui/*.css' | xargs -0 -r awk 'FNR == 601 { print FILENAME }' | report "over 600 lines:"
+git grep -nE '(:|<|\||,|\bas|\breturn) *any\b *([][;,)>=|{]|$)|\bany\[\]' -- 'ui/*.ts' 'ui/*.tsx' |
+    grep -vE '^[^:]*:[0-9]*: *(//|/?\*)' | report "any says nothing about a value (unknown has to be looked at):"
+git grep -nE '\b(innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write|eval\(|new Function)' -- ui/src |
+    grep -vE '^[^:]*:[0-9]*: *(//|/?\*)' | report "names of others would become code:"
+git grep -nE 'style=|<style|<script>|<script [^>]*[^"]>| on[a-z]+="' -- ui/index.html ui/stub |
+    report "the policy of the page lets nothing inline through:"
 for script in run check .ci/run tools/*.sh tests/e2e/*.sh tests/peers/*.sh; do
     [ ! -e "$script" ] || [ -x "$script" ] || echo "$script"
 done | report "not executable:"

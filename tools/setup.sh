@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages of the named groups (build, test) that are missing: looks first, so that it costs nothing
+# Installs the Debian packages of the named groups (build, page, test) that are missing: looks first, so that it costs nothing
 # when all is there. Needs root or sudo only when something is missing.
 set -eu
 list=$(dirname "$0")/../packaging/debian-packages.txt

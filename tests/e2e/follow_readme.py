@@ -76,7 +76,7 @@ class Follower:
 
     def show(self, block):
         """A block without commands is what the last endless one prints, or two lines of it that are commands themselves."""
-        if not self.running or "hearth is running" not in block:
+        if not self.running or "\nThat is hearth" not in block:
             return
         lines = [line for line in block.splitlines() if line and not line.startswith("The store is in")]
         missing = [line for line in lines if line not in self.printed.splitlines()]

@@ -23,8 +23,10 @@ start_run() {
 t "./run starts a server and a workload, and says where they are"
 start_run 127.0.0.1:0
 wait_for grep -q 'Ctrl-C stops them' server.out
-url=$(sed -n 's/^hearth is running: //p' server.out)
+url=$(sed -n 's/^open //p' server.out)
+same "$(head -n 1 server.out)" "open $url"
 ask /ready && answers 200 ready
+ask / && answers 200 '<div id="app">'
 server=$(pid_of)
 demo=$(pgrep -P "$server_pid" -f 'hearth demo')
 [ -n "$demo" ] || fail "there is no demo:" "$(ps -o pid,args --ppid "$server_pid")"
