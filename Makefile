@@ -58,7 +58,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all tests fuzzers benches faults docs share format check-format clean install uninstall bench help \
+.PHONY: all tests fuzzers benches faults docs share format check-format check-scripts clean install uninstall bench help \
         ui screenshots ui-bench
 
 all: $(BUILD)/hearth share
@@ -196,8 +196,18 @@ docs: $(BUILD)/share/.made
 C_FILES := $(wildcard src/*/*.[ch] fuzz/*.[ch] bench/*.[ch] tools/*.[ch] tests/*/*.[ch])
 format:
 	clang-format -i $(C_FILES)
-check-format:
-	@clang-format --dry-run -Werror $(C_FILES)
+# Only files that changed since all was well are looked at; what others depend on counts for all of them.
+changed = $(if $(filter $(1),$?),$(2),$(filter $(2),$?))
+in_batches = @mkdir -p $(@D); printf '%s\n' $(2) | xargs -r -P $$(nproc) -n 8 $(1) && touch $@
+check-format: build/style/format
+build/style/format: $(C_FILES) .clang-format
+	$(call in_batches,clang-format --dry-run -Werror,$(call changed,.clang-format,$(C_FILES)))
+SCRIPT_LIBRARIES := $(wildcard tests/*.sh tests/*/lib.sh)
+SCRIPTS := run check .ci/run $(wildcard tools/*.sh tests/*.sh tests/*/*.sh) \
+           $(shell grep -lsE '^\#!/bin/(ba)?sh' bench/*)
+check-scripts: build/style/scripts
+build/style/scripts: $(SCRIPTS)
+	$(call in_batches,shellcheck -x,$(call changed,$(SCRIPT_LIBRARIES),$(SCRIPTS)))
 
 # --- installing ---
 install: all
