@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 export function Adhoc() {
-  return <div class="view" />;
+  return <div>x</div>;
 }

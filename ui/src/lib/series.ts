@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What timelines need to be computed: which kind of value to ask for, stacks of the largest groups, and ticks.
+
+import type { Series, SeriesGroup, SeriesKind } from "../api/series.ts";
+import { formatBytes, formatCores, formatCount, formatDuration, formatValue } from "./format.ts";
+import { shortType } from "./query.ts";
+
+const levels = /^(inuse_|goroutine|threads?$)/;
+const flows = new Set(["alloc_space", "alloc_objects", "mutex_count", "mutex_duration", "block_count", "block_duration"]);
+
+/** How values of a type are best shown over time: CPU as cores, other known flows per second, everything else as it is.
+ * `type` is full or short; "" where the query names none, then `types` says what the service has. */
+export function kindOf(type: string, types: readonly string[] = []): SeriesKind {
+  const isCpu = (full: string) => /^[^:]*:cpu:nanoseconds:/.test(full);
+  if (type.includes(":")) {
+    if (isCpu(type)) return "cores";
+  } else if (type === "" || type === "cpu" || type === "itimer") {
+    return types.some(isCpu) ? "cores" : "sum";
+  }
+  const short = shortType(type);
+  if (levels.test(short)) return "sum";
+  return flows.has(short) ? "rate" : "sum";
+}
+
+/** A value of a point, with its unit. */
+export function formatPoint(value: number, unit: string): string {
+  if (unit === "cores") return formatCores(value);
+  const perSecond = unit.endsWith("/second") ? unit.slice(0, -"/second".length) : "";
+  if (perSecond === "nanoseconds") return `${formatDuration(value)}/s`;
+  if (perSecond === "bytes") return `${formatBytes(value)}/s`;
+  if (perSecond) return `${formatCount(value)}/s`;
+  return formatValue(value, unit);
+}
+
+export interface Layer {
+  name: string;
+  labels: Record<string, string> | null; // null: the rest, added up
+  values: (number | null)[];
+  tops: (number | null)[]; // of the stack; null in gaps
+  mean: number; // of the points that there are
+  max: number;
+}
+
+/** "" is the group of what has no such label. */
+export function groupName(labels: Record<string, string>): string {
+  const values = Object.values(labels);
+  if (values.length === 0) return "all";
+  return values.map((value) => value || "(none)").join(", ");
+}
+
+function addedUp(groups: readonly SeriesGroup[], nPoints: number): (number | null)[] {
+  const sums = new Array<number | null>(nPoints).fill(null);
+  for (const group of groups) {
+    for (let i = 0; i < nPoints; i++) {
+      const value = group.points[i];
+      if (value !== null && value !== undefined) sums[i] = (sums[i] ?? 0) + value;
+    }
+  }
+  return sums;
+}
+
+/** The `nShown` largest groups and the rest as one, each upon those before it. A point that has no profile at all is a gap; one
+ * that only this group lacks is as high as what is below it. */
+export function stackLayers(series: Pick<Series, "groups">, nShown: number): Layer[] {
+  const { groups } = series;
+  const nPoints = groups.reduce((n, group) => Math.max(n, group.points.length), 0);
+  const rest = groups.slice(nShown);
+  const layers = groups.slice(0, nShown).map((group) => ({ name: groupName(group.labels), labels: group.labels as Layer["labels"], values: group.points }));
+  if (rest.length > 0) layers.push({ name: `${rest.length} more`, labels: null, values: addedUp(rest, nPoints) });
+  const isGap = addedUp(groups, nPoints).map((sum) => sum === null);
+  const height = new Array<number>(nPoints).fill(0);
+  return layers.map(({ name, labels, values }) => {
+    let [sum, n, max] = [0, 0, -Infinity];
+    const tops = values.map((value, i) => {
+      if (value !== null) {
+        sum += value;
+        n++;
+        max = Math.max(max, value);
+      }
+      height[i] += value ?? 0;
+      return isGap[i] ? null : height[i];
+    });
+    return { name, labels, values, tops, mean: n > 0 ? sum / n : 0, max: n > 0 ? max : 0 };
+  });
+}
+
+const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+
+/** How much time a point should cover, in whole seconds of a round number, so that there are at most `nPoints`. */
+export function stepOf(rangeMs: number, nPoints: number): number {
+  const wanted = rangeMs / 1000 / Math.max(1, nPoints);
+  return steps.find((step) => step >= wanted) ?? Math.ceil(wanted / 86400) * 86400;
+}
