@@ -8,6 +8,7 @@
 #include "base/urlquery.h"
 #include "flame/flamebytes.h"
 #include "flame/top.h"
+#include "flame/trim.h"
 #include "wire/format.h"
 
 #define ADHOC_ARENA_BYTES (256u << 20) /* of one request, beside the profile */
@@ -17,6 +18,14 @@
 #define ADHOC_ROWS        100u
 #define ADHOC_MAX_ROWS    100000u
 
+/* A file that is looked at. */
+struct side {
+    struct adhocfile file;
+    struct buffer bytes;
+    struct adhocprofile profile;
+    bool has_profile;
+};
+
 /* One request on its way. */
 struct visit {
     struct exchange *exchange;
@@ -25,12 +34,8 @@ struct visit {
     struct urlquery url;
     struct arena arena;
     struct buffer out;
-
-    /* Of a file that is looked at. */
-    struct adhocfile file;
-    struct buffer bytes;
-    struct adhocprofile profile;
-    bool has_profile;
+    struct side side;
+    struct side other; /* that it is compared with */
 };
 
 /* --- parameters --- */
@@ -76,7 +81,7 @@ static void put_file(struct json *json, const struct adhocfile *file)
 
 static void put_types(struct json *json, const struct visit *visit)
 {
-    const struct adhocprofile *profile = &visit->profile;
+    const struct adhocprofile *profile = &visit->side.profile;
 
     put_slice(json, "type", adhocprofile_type_name(profile, profile->type));
     put_slice(json, "unit", adhocprofile_type_unit(profile, profile->type));
@@ -108,7 +113,7 @@ static int make_flame(const struct visit *visit, struct flame **ret_flame, struc
 
     if (read_number(visit, "max-nodes", ADHOC_NODES, ADHOC_MAX_NODES, &max_nodes, err) < 0)
         return -1;
-    return adhocprofile_flame(&visit->profile, max_nodes, ret_flame, err);
+    return adhocprofile_flame(&visit->side.profile, max_nodes, ret_flame, err);
 }
 
 static int show_flamebearer(struct visit *visit, struct error *err)
@@ -121,7 +126,7 @@ static int show_flamebearer(struct visit *visit, struct error *err)
         return -1;
     json_init(&json, &visit->out, JSON_COMPACT);
     json_object_begin(&json);
-    put_file(&json, &visit->file);
+    put_file(&json, &visit->side.file);
     put_types(&json, visit);
     json_key(&json, "total");
     json_int(&json, flame_total(flame, 0, 0));
@@ -138,7 +143,47 @@ static int show_flame(struct visit *visit, struct error *err)
     AUTO(flame_freep) struct flame *flame = NULL;
 
     if (make_flame(visit, &flame, err) < 0 ||
-        flamebytes_encode(flame, 0, adhocprofile_type_unit(&visit->profile, visit->profile.type), &visit->out, err) < 0)
+        flamebytes_encode(flame, 0, adhocprofile_type_unit(&visit->side.profile, visit->side.profile.type), &visit->out,
+                          err) < 0)
+        return -1;
+    give(visit, 200, FLAMEBYTES_TYPE);
+    return 0;
+}
+
+static int read_scaling(const struct visit *visit, enum diff_scaling *ret_scaling, struct error *err)
+{
+    static const char *const words[] = {
+        [DIFF_ABSOLUTE] = "none", [DIFF_EQUAL_TOTALS] = "totals", [DIFF_EQUAL_DURATIONS] = "durations"
+    };
+    struct slice text = urlquery_get(&visit->url, "scale");
+
+    *ret_scaling = DIFF_ABSOLUTE;
+    for (unsigned i = 0; i < ARRAY_LEN(words); i++)
+        if (slice_is(text, words[i])) {
+            *ret_scaling = (enum diff_scaling)i;
+            return 0;
+        }
+    return text.len == 0 ? 0
+                         : error_set(err, ERR_INVALID, "scale: '%.*s' is not known; none, totals and durations are",
+                                     SLICE_ARG(slice_sub(text, 0, 64)));
+}
+
+static int show_both(struct visit *visit, struct error *err)
+{
+    const struct adhocprofile *before = &visit->side.profile, *after = &visit->other.profile;
+    struct diff_options options = { .granularity = SYMBOL_FUNCTION };
+    struct trim_options trim = { .column = TRIM_ALL_COLUMNS };
+    AUTO(flame_freep) struct flame *trimmed = NULL;
+    AUTO(diff_freep) struct diff *diff = NULL;
+
+    if (!slice_is(urlquery_get(&visit->url, "format"), "flame"))
+        return error_set(err, ERR_INVALID, "against: two profiles side by side are there as format=flame only");
+    if (read_scaling(visit, &options.scaling, err) < 0 ||
+        read_number(visit, "max-nodes", ADHOC_NODES, ADHOC_MAX_NODES, &trim.max_nodes, err) < 0 ||
+        diff_new(adhocprofile_get(before), before->type, adhocprofile_get(after), after->type, &options, &diff, err) <
+            0 ||
+        trim_flame(diff->flame, &trim, &trimmed, err) < 0 ||
+        flamebytes_encode_diff(diff, trimmed, &visit->out, err) < 0)
         return -1;
     give(visit, 200, FLAMEBYTES_TYPE);
     return 0;
@@ -151,12 +196,12 @@ static int show_top(struct visit *visit, struct error *err)
     uint32_t rows;
 
     if (read_number(visit, "rows", ADHOC_ROWS, ADHOC_MAX_ROWS, &rows, err) < 0 ||
-        top_new(adhocprofile_get(&visit->profile), &visit->profile.type, 1, SYMBOL_FUNCTION, TOP_BY_SELF, &top, err) <
-            0)
+        top_new(adhocprofile_get(&visit->side.profile), &visit->side.profile.type, 1, SYMBOL_FUNCTION, TOP_BY_SELF,
+                &top, err) < 0)
         return -1;
     json_init(&json, &visit->out, JSON_COMPACT);
     json_object_begin(&json);
-    put_file(&json, &visit->file);
+    put_file(&json, &visit->side.file);
     put_types(&json, visit);
     json_key(&json, "total");
     json_int(&json, flame_total(top->flame, 0, 0));
@@ -180,9 +225,9 @@ static int show_top(struct visit *visit, struct error *err)
 
 static int show_file(struct visit *visit, const struct format *format, struct error *err)
 {
-    struct format_write_options options = { .type = visit->profile.type };
+    struct format_write_options options = { .type = visit->side.profile.type };
 
-    if (format->encode(&visit->profile.batch, &options, &visit->out, err) < 0)
+    if (format->encode(&visit->side.profile.batch, &options, &visit->out, err) < 0)
         return -1;
     give(visit, 200, format->is_binary ? "application/octet-stream" : "text/plain; charset=utf-8");
     return 0;
@@ -208,10 +253,10 @@ static int show(struct visit *visit, struct error *err)
 
 /* --- the paths --- */
 
-static int read_profile(struct visit *visit, struct slice bytes, struct error *err)
+static int read_profile(struct side *side, struct slice bytes, struct error *err)
 {
-    visit->has_profile = true;
-    return adhocprofile_read(bytes, &visit->profile, err);
+    side->has_profile = true;
+    return adhocprofile_read(bytes, &side->profile, err);
 }
 
 static int upload(struct visit *visit, struct error *err)
@@ -221,13 +266,13 @@ static int upload(struct visit *visit, struct error *err)
 
     if (bytes.len == 0)
         return error_set(err, ERR_INVALID, "the body is empty; it should be a profile");
-    if (read_profile(visit, bytes, err) < 0 ||
+    if (read_profile(&visit->side, bytes, err) < 0 ||
         adhocfiles_put(visit->files, visit->tenant, name.len > 0 ? name : SLICE("profile"), bytes,
-                       visit->exchange->request.received_ns, &visit->arena, &visit->file, err) < 0)
+                       visit->exchange->request.received_ns, &visit->arena, &visit->side.file, err) < 0)
         return -1;
     json_init(&json, &visit->out, JSON_COMPACT);
     json_object_begin(&json);
-    put_file(&json, &visit->file);
+    put_file(&json, &visit->side.file);
     put_types(&json, visit);
     json_object_end(&json);
     json_done(&json);
@@ -264,14 +309,27 @@ static struct slice id_of(const struct visit *visit)
     return slice_sub(visit->exchange->request.path, sizeof(ADHOC_PREFIX) - 1, SIZE_MAX);
 }
 
+static int open_side(struct visit *visit, struct side *side, struct slice id, struct slice type, struct error *err)
+{
+    if (adhocfiles_read(visit->files, visit->tenant, id, visit->exchange->request.received_ns, &visit->arena,
+                        &side->file, &side->bytes, err) < 0 ||
+        read_profile(side, buffer_slice(&side->bytes), err) < 0)
+        return -1;
+    return adhocprofile_choose(&side->profile, type, err);
+}
+
 static int look(struct visit *visit, struct error *err)
 {
-    if (adhocfiles_read(visit->files, visit->tenant, id_of(visit), visit->exchange->request.received_ns, &visit->arena,
-                        &visit->file, &visit->bytes, err) < 0 ||
-        read_profile(visit, buffer_slice(&visit->bytes), err) < 0 ||
-        adhocprofile_choose(&visit->profile, urlquery_get(&visit->url, "type"), err) < 0)
+    struct slice against = urlquery_get(&visit->url, "against");
+    const struct adhocprofile *profile = &visit->side.profile;
+
+    if (open_side(visit, &visit->side, id_of(visit), urlquery_get(&visit->url, "type"), err) < 0)
         return -1;
-    return show(visit, err);
+    if (against.len == 0)
+        return show(visit, err);
+    if (open_side(visit, &visit->other, against, adhocprofile_type_name(profile, profile->type), err) < 0)
+        return error_wrap(err, "against");
+    return show_both(visit, err);
 }
 
 static int forget(struct visit *visit, struct error *err)
@@ -280,6 +338,13 @@ static int forget(struct visit *visit, struct error *err)
         return -1;
     exchange_answer(visit->exchange, 204, NULL, SLICE(""));
     return 0;
+}
+
+static void side_done(struct side *side)
+{
+    if (side->has_profile)
+        adhocprofile_done(&side->profile);
+    buffer_done(&side->bytes);
 }
 
 static void handle(struct exchange *exchange, int (*make)(struct visit *visit, struct error *err))
@@ -292,12 +357,12 @@ static void handle(struct exchange *exchange, int (*make)(struct visit *visit, s
         return;
     arena_init(&visit.arena, ADHOC_ARENA_BYTES);
     buffer_init(&visit.out, 0);
-    buffer_init(&visit.bytes, 0);
+    buffer_init(&visit.side.bytes, 0);
+    buffer_init(&visit.other.bytes, 0);
     if (urlquery_parse(exchange->request.query, &visit.arena, &visit.url, &err) < 0 || make(&visit, &err) < 0)
         exchange_fail(exchange, &err);
-    if (visit.has_profile)
-        adhocprofile_done(&visit.profile);
-    buffer_done(&visit.bytes);
+    side_done(&visit.side);
+    side_done(&visit.other);
     buffer_done(&visit.out);
     arena_done(&visit.arena);
 }

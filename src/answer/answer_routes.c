@@ -83,7 +83,9 @@ static const struct route routes[] = {
       .parameters = { { "format", "flamebearer (unless given), flame, top, pprof, otlp, otlp-json or folded." },
                       { "type", "Which of its types of values; its default unless given." },
                       { "max-nodes", "How many nodes a tree may have; 8192 unless given." },
-                      { "rows", "How many functions top shows; 100 unless given." } },
+                      { "rows", "How many functions top shows; 100 unless given." },
+                      { "against", "The id of another one: this is before and that after, side by side as flame." },
+                      { "scale", "What is after is scaled: none (unless given), totals or durations." } },
       .produces = "application/json, application/vnd.hearth.flame, application/octet-stream, text/plain" },
     { HTTP_DELETE, "/api/v1/adhoc/*", ROUTE_ADMIN, "Forgets an uploaded profile.", adhoc_forget, .produces = "" },
 

@@ -250,16 +250,31 @@ static int settle_tenant(struct run *run, struct error *err)
     return tenant.ptr ? give_value(run, "tenant", tenant.ptr, err) : -1;
 }
 
+/* Whether the command can write a format. */
+static bool is_written(const struct run *run, const struct format *format)
+{
+    const struct option_spec *option = apirow_option(run->row->command, SLICE("format"));
+    const char *word;
+
+    for (size_t i = 0; option && (word = option_word(option, i)); i++)
+        if (strcmp(word, format->name) == 0)
+            return true;
+    return false;
+}
+
 /* The format of a file that is asked for; NULL = the answer is none. */
 static const struct format *file_format(const struct run *run)
 {
-    const char *format = value_of(run, "format");
+    const char *name = value_of(run, "format");
+    const struct format *format = NULL;
 
     if (!apirow_option(run->row->command, SLICE("output")))
         return NULL;
-    if (format && strcmp(format, "auto") != 0)
-        return format_find(slice_from(format));
-    return run->own.file && !value_of(run, "function") ? format_find_by_path(slice_from(run->own.file)) : NULL;
+    if (name && strcmp(name, "auto") != 0)
+        format = format_find(slice_from(name));
+    else if (run->own.file && !value_of(run, "function"))
+        format = format_find_by_path(slice_from(run->own.file));
+    return format && is_written(run, format) ? format : NULL;
 }
 
 /* A tree in the flame format has no other form. */

@@ -3,15 +3,31 @@
 
 #include "cli/ask.h"
 #include "cli/commands.h"
+#include "cli/output.h"
 #include "cli/showdiff.h"
 
 struct diff_config {
     struct view_config view;
     struct showdiff_config table;
+    struct showtree_config tree;
+    unsigned form; /* enum form */
+    const char *output;
     struct ask_config ask;
     const char *baseline, *comparison; /* queries, instead of files */
     int64_t time_range_ns;
     const char *until, *baseline_from, *baseline_until;
+};
+
+enum form { FORM_TABLE, FORM_FLAME };
+static const char *const form_words[] = { [FORM_TABLE] = "table", [FORM_FLAME] = "flame", NULL };
+
+static const struct option_spec form_options[] = {
+    { "format", OPTION_ENUM, FIELD(diff_config, form), "table",
+      "What to make of the answer: the table of functions, or the tree of both sides in the compact form for pages "
+      "(flame).",
+      .words = form_words },
+    { "output", OPTION_FILE, FIELD(diff_config, output), "-", "Write to this file; - is standard output.",
+      .letter = 'o', .is_flag_only = true, .is_of_machine = true },
 };
 
 /* No variables and no keys: these are different each time. --from is the format of a file here. */
@@ -37,30 +53,45 @@ static struct diff_options options_of(const struct diff_config *config)
 {
     return (struct diff_options){ .granularity = (enum symbol_granularity)config->view.granularity,
                                   .scaling = (enum diff_scaling)config->table.scaling,
-                                  .order = config->table.is_by_total ? DIFF_BY_TOTAL : DIFF_BY_SELF };
+                                  .order = config->table.is_by_total ? DIFF_BY_TOTAL : DIFF_BY_SELF,
+                                  .collapses_recursion = config->tree.collapses_recursion };
 }
 
-static int print(struct command_context *context, const struct view views[2], const struct diff *diff,
-                 struct error *err)
+/* Of a diff whose tree begins at the end of the path already, `tree` has none. */
+static int print(struct command_context *context, const struct showtree_config *tree, const struct view views[2],
+                 const struct diff *diff, struct error *err)
 {
     const struct diff_config *config = context->config;
     struct buffer out;
-    int result;
+    int result = -1;
 
     buffer_init(&out, 0);
-    result = showdiff_print(context, &config->table, views, diff, config->view.is_json, &out, err);
+    switch ((enum form)config->form) {
+    case FORM_TABLE:
+        result = showdiff_print(context, &config->table, views, diff, config->view.is_json, &out, err);
+        break;
+    case FORM_FLAME: result = showdiff_encode(context, tree, diff, &out, err); break;
+    }
     input_warn(context, "diff", &diff->flame->report);
-    return view_finish(context, &out, result, err);
+    if (strcmp(config->output, "-") == 0)
+        return view_finish(context, &out, result, err);
+    if (result == 0)
+        result = buffer_check(&out, err);
+    if (result == 0)
+        result = output_write_bytes(context, buffer_slice(&out), config->output, err);
+    buffer_done(&out);
+    return result;
 }
 
 static int show(struct command_context *context, const struct view views[2], struct error *err)
 {
-    struct diff_options options = options_of(context->config);
+    const struct diff_config *config = context->config;
+    struct diff_options options = options_of(config);
     AUTO(diff_freep) struct diff *diff = NULL;
 
     if (diff_new(views[0].profile, views[0].type, views[1].profile, views[1].type, &options, &diff, err) < 0)
         return -1;
-    return print(context, views, diff, err);
+    return print(context, &config->tree, views, diff, err);
 }
 
 /* --- two files --- */
@@ -160,19 +191,29 @@ static int compare_by_engine(const struct ask *ask, const struct ask_question qu
 {
     const struct diff_config *config = ask->context->config;
     struct diff_options options = options_of(config);
+    struct showtree_config tree = config->tree;
+    struct engine_flame_options part = { .max_nodes = (uint32_t)tree.max_nodes, .min_share = tree.min_share };
     AUTO(diff_freep) struct diff *diff = NULL;
     struct query_facts facts[2];
     struct view views[2];
+    struct slice *path;
 
-    if (engine_diff(ask->engine, &questions[0].query, &questions[1].query, &options, &diff, facts, err) < 0)
+    if (showtree_path(ask->context, &tree, &path, &part.n_path, err) < 0)
+        return -1;
+    part.path = path;
+    if (config->form == FORM_TABLE)
+        part.max_nodes = 1;
+    if (engine_diff_part(ask->engine, &questions[0].query, &questions[1].query, &options, &part, &diff, facts, err) < 0)
         return ask_failed(ask, err);
+    tree.path = NULL; /* the tree begins at its end */
     for (unsigned i = 0; i < 2; i++) {
         ask_count(ask->context, &facts[i]);
         if (check_side(ask, &questions[i], &facts[i], err) < 0)
             return error_wrap(err, "--%s", side_options[i]);
-        views[i] = ask_view(&questions[i], &facts[i], flame_total(diff->flame, i, 0), config->view.is_local);
+        views[i] =
+            ask_view(&questions[i], &facts[i], i ? diff->after.total : diff->before.total, config->view.is_local);
     }
-    return print(ask->context, views, diff, err);
+    return print(ask->context, &tree, views, diff, err);
 }
 
 /* One side as a view. */
@@ -199,7 +240,7 @@ static int open_answer(struct view *view, const struct ask *ask, struct ask_ques
     return view_open_batch(view, ask->context, &viewing, &batch, facts.n_rows, &about, err);
 }
 
-/* Finer than functions, or by file. */
+/* Finer than functions, or by file, or with recursion collapsed. */
 static int compare_profiles(const struct ask *ask, struct ask_question questions[2], struct error *err)
 {
     struct view views[2];
@@ -243,7 +284,7 @@ static int answer_sides(const struct ask *ask, struct ask_question questions[2],
 
     if (resolve_sides(ask, questions, err) < 0)
         return -1;
-    if (config->view.granularity != SYMBOL_FUNCTION)
+    if (config->view.granularity != SYMBOL_FUNCTION || config->tree.collapses_recursion)
         return compare_profiles(ask, questions, err);
     for (unsigned i = 0; i < 2; i++)
         if (ask_filter(ask, &config->view.filter, &questions[i], err) < 0)
@@ -281,11 +322,27 @@ static int check_no_times(const struct diff_config *config, struct error *err)
     return error_set(err, ERR_USAGE, "--%s chooses profiles of a store; give --baseline and --comparison", option);
 }
 
+static int check_form(struct command_context *context, struct error *err)
+{
+    const struct diff_config *config = context->config;
+
+    if (config->form == FORM_TABLE && config->tree.path)
+        return error_set(err, ERR_USAGE, "--path begins a tree elsewhere; add --format flame");
+    if (config->form == FORM_FLAME && config->view.is_json)
+        return error_set(err, ERR_USAGE, "--json writes the table, and --format flame a tree; leave one out");
+    if (config->form == FORM_FLAME && output_is_terminal(context, config->output))
+        return error_set(err, ERR_USAGE,
+                         "the flame format is binary and would garble the terminal; name a file or use a pipe");
+    return 0;
+}
+
 static int run(struct command_context *context, struct error *err)
 {
     const struct diff_config *config = context->config;
     bool has_queries = config->baseline || config->comparison;
 
+    if (check_form(context, err) < 0)
+        return -1;
     if (has_queries && context->arguments.n > 0)
         return error_set(err, ERR_USAGE,
                          "'%s' is a file, and --baseline and --comparison are queries; give one or the "
@@ -326,7 +383,8 @@ const struct command cmd_diff = {
         "over the last hour, or over --time-range. --type then names a profile type. A side without profiles is an "
         "error.",
     .config_bytes = sizeof(struct diff_config),
-    .options = { SHOWDIFF_GROUP("Options", diff_config, table), OPTION_GROUP("Queries", query_options),
+    .options = { OPTION_GROUP("Options", form_options), SHOWDIFF_GROUP("Table", diff_config, table),
+                 SHOWTREE_DIFF_GROUP("Tree", diff_config, tree), OPTION_GROUP("Queries", query_options),
                  VIEW_GROUP(diff_config, view), VIEW_FILTER_GROUP(diff_config, view.filter),
                  VIEW_FILTER_LABEL_GROUP(diff_config, view.filter), INPUT_GROUP(diff_config, view.input),
                  INPUT_MERGE_GROUP(diff_config, view.input), ASK_GROUPS(diff_config, ask) },

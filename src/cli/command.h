@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#define COMMAND_GROUPS_MAX    10
+#define COMMAND_GROUPS_MAX    12
 #define COMMAND_ARGUMENTS_MAX 4
 #define COMMAND_EXAMPLES_MAX  6
 #define COMMAND_MANY          UINT32_MAX /* as `max` of an argument: any number */

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/table.h"
+#include "flame/flamebytes.h"
+#include "flame/trim.h"
 #include "profile/unit.h"
 
 #include <math.h>
@@ -336,4 +338,20 @@ int showdiff_print(struct command_context *context, const struct showdiff_config
 {
     return is_json ? print_json(context, config, views, diff, out, err)
                    : print_text(context, config, views, diff, out, err);
+}
+
+int showdiff_encode(struct command_context *context, const struct showtree_config *config, const struct diff *diff,
+                    struct buffer *out, struct error *err)
+{
+    struct trim_options trim = { .max_nodes = (uint32_t)config->max_nodes,
+                                 .min_share = config->min_share,
+                                 .column = TRIM_ALL_COLUMNS };
+    AUTO(flame_freep) struct flame *trimmed = NULL;
+    struct slice *path;
+    uint32_t n;
+
+    if (showtree_path(context, config, &path, &n, err) < 0 ||
+        flame_find_path(diff->flame, path, n, &trim.root, err) < 0 || trim_flame(diff->flame, &trim, &trimmed, err) < 0)
+        return -1;
+    return flamebytes_encode_diff(diff, trimmed, out, err);
 }

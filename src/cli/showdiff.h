@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The functions of a diff, as a table or JSON: of two files, and of what a store holds of two queries. */
+/* A diff of two files, or of what a store holds of two queries: its functions as a table or JSON, and its tree. */
 #pragma once
 
+#include "cli/showtree.h"
 #include "cli/view.h"
 #include "flame/diff.h"
 
@@ -25,3 +26,7 @@ extern const struct option_spec showdiff_options[SHOWDIFF_OPTIONS_N];
 MUST_CHECK int showdiff_print(struct command_context *context, const struct showdiff_config *config,
                               const struct view views[2], const struct diff *diff, bool is_json, struct buffer *out,
                               struct error *err);
+/* Appends the tree of both sides in the flame format, cut here as asked, its path included. Errors: ERR_NOT_FOUND where the
+ * path leads nowhere, ERR_MEMORY, ERR_LIMIT. */
+MUST_CHECK int showdiff_encode(struct command_context *context, const struct showtree_config *config,
+                               const struct diff *diff, struct buffer *out, struct error *err);

@@ -9,20 +9,21 @@
 /* Levels that are indented; deeper ones stand below each other, or a deep stack would fill the memory with spaces. */
 #define MAX_INDENT 100u
 
+/* Those of SHOWTREE_DIFF_GROUP first. */
 const struct option_spec showtree_options[SHOWTREE_OPTIONS_N] = {
-    { "invert", OPTION_BOOL, FIELD(showtree_config, is_inverted), "false",
-      "Grow from the leaves: the functions that cost, and below each its callers." },
-    { "collapse-recursion", OPTION_BOOL, FIELD(showtree_config, collapses_recursion), "false",
-      "Show a function that calls itself directly once." },
     { "min-share", OPTION_PERCENT, FIELD(showtree_config, min_share), "0.5%",
       "Add up smaller nodes in one `other` for each parent." },
     { "max-nodes", OPTION_UINT, FIELD(showtree_config, max_nodes), "0",
       "Keep so many of the heaviest nodes, the rest as `other`; 0 keeps all.", .max = "4294967295" },
-    { "depth", OPTION_UINT, FIELD(showtree_config, depth), "0", "Show so many levels; 0 shows all." },
     { "path", OPTION_TEXT, FIELD(showtree_config, path), NULL,
       "Begin at the end of this path of calls: names of functions from the root, with semicolons between them. A "
       "semicolon within a name is written \\;.",
       .value_name = "CALLS", .is_flag_only = true },
+    { "collapse-recursion", OPTION_BOOL, FIELD(showtree_config, collapses_recursion), "false",
+      "Show a function that calls itself directly once." },
+    { "invert", OPTION_BOOL, FIELD(showtree_config, is_inverted), "false",
+      "Grow from the leaves: the functions that cost, and below each its callers." },
+    { "depth", OPTION_UINT, FIELD(showtree_config, depth), "0", "Show so many levels; 0 shows all." },
 };
 
 struct flame_options showtree_flame_options(const struct showtree_config *config, enum symbol_granularity granularity)

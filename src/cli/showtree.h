@@ -22,6 +22,12 @@ extern const struct option_spec showtree_options[SHOWTREE_OPTIONS_N];
         .offset = offsetof(struct config_struct, member)                                                               \
     }
 
+/* Of these the ones that hold for a tree of two sides, too. */
+#define SHOWTREE_DIFF_GROUP(title_text, config_struct, member)                                                         \
+    {                                                                                                                  \
+        .title = (title_text), .specs = showtree_options, .n = 4, .offset = offsetof(struct config_struct, member)     \
+    }
+
 enum showtree_form {
     SHOWTREE_TEXT,
     SHOWTREE_JSON,

@@ -191,13 +191,14 @@ static int check_units(struct slice to, struct slice from, double *ret_factor, s
 static int compare_sides(struct diff *diff, const struct diff_parts *parts, const struct diff_options *options,
                          struct error *err)
 {
+    const struct flame *whole = parts->whole ? parts->whole : diff->flame;
     double unit_factor = 1;
 
     if (check_units(parts->before_unit, parts->after_unit, &unit_factor, err) < 0)
         return -1;
     diff->scaling = options->scaling;
-    diff->before = side_of(diff->flame, BEFORE, parts->before_duration_ns);
-    diff->after = side_of(diff->flame, AFTER, parts->after_duration_ns);
+    diff->before = side_of(whole, BEFORE, parts->before_duration_ns);
+    diff->after = side_of(whole, AFTER, parts->after_duration_ns);
     diff->unit = arena_copy(&diff->graph->arena, parts->before_unit, err);
     if (!diff->unit.ptr || choose_factor(diff, unit_factor, err) < 0)
         return -1;

@@ -70,6 +70,8 @@ MUST_CHECK int diff_new(const struct profile *before, uint32_t before_type, cons
  * graph are taken over, also on failure. Of the options, those on how to make a tree do not matter. Errors: as diff_new. */
 struct diff_parts {
     struct flame *flame;
+    const struct flame
+        *whole; /* a tree whose root is the whole, where `flame` may be a part; not kept. NULL = it is none */
     struct graph *graph;
     int64_t before_duration_ns, after_duration_ns; /* 0 = unknown */
     struct slice before_unit, after_unit;

@@ -100,6 +100,11 @@ MUST_CHECK int engine_peek(struct engine *engine, const struct query *query, con
 MUST_CHECK int engine_diff(struct engine *engine, const struct query *before, const struct query *after,
                            const struct diff_options *options, struct diff **ret_diff, struct query_facts *ret_facts,
                            struct error *err);
+/* The same with a tree as `tree` says, instead of options->max_nodes: a node's share is the larger one of its two. All but the
+ * tree is of the whole, whatever the path. Errors: those of engine_flame_part, too. */
+MUST_CHECK int engine_diff_part(struct engine *engine, const struct query *before, const struct query *after,
+                                const struct diff_options *options, const struct engine_flame_options *tree,
+                                struct diff **ret_diff, struct query_facts *ret_facts, struct error *err);
 
 /* What making a tree of the query would read, before it is asked: calls `visit` for each day (store_plan). */
 MUST_CHECK int engine_plan(struct engine *engine, const struct query *query,

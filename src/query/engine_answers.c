@@ -419,6 +419,7 @@ int engine_peek(struct engine *engine, const struct query *query, const struct p
 
 struct diff_context {
     const struct diff_options *options;
+    struct treeflame_options tree;
     const struct answer *answer;
     struct diff *diff;
 };
@@ -427,16 +428,19 @@ static int diff_from_order(void *context, const struct treeorder *order, struct 
 {
     struct diff_context *asked = context;
     const struct answer *answer = asked->answer;
-    AUTO(flame_freep) struct flame *flame = NULL;
+    AUTO(flame_freep) struct flame *flame = NULL, *root = NULL;
     AUTO(top_freep) struct top *functions = NULL;
     struct diff_parts parts = { .before_duration_ns = answer->facts[0].duration_ns,
                                 .after_duration_ns = answer->facts[1].duration_ns,
                                 .before_unit = points_unit(answer->queries[0]->type),
                                 .after_unit = points_unit(answer->queries[1]->type) };
 
-    if (treeflame_new(order, &(struct treeflame_options){ .max_nodes = asked->options->max_nodes }, &flame, err) < 0 ||
+    if (asked->tree.n_path && treeflame_new(order, &(struct treeflame_options){ .max_nodes = 1 }, &root, err) < 0)
+        return -1;
+    if (treeflame_new(order, &asked->tree, &flame, err) < 0 ||
         treegraph_new(order, &(struct treegraph_options){ .is_plain = true }, flame, &functions, err) < 0)
         return -1;
+    parts.whole = root;
     parts.flame = TAKE(flame);
     parts.graph = TAKE(functions->graph);
     return diff_new_of(&parts, asked->options, &asked->diff, err);
@@ -455,20 +459,19 @@ static int diff_from_profiles(void *context, const struct profile *const *profil
         return -1;
     if (flame_has_overflow(diff->flame))
         return treebudget_refuse(limit->query_bytes, err);
-    if (asked->options->max_nodes &&
-        trim_part(&diff->flame, &(struct treeflame_options){ .max_nodes = asked->options->max_nodes }, TRIM_ALL_COLUMNS,
-                  err) < 0)
+    if (trim_part(&diff->flame, &asked->tree, TRIM_ALL_COLUMNS, err) < 0)
         return -1;
     diff->graph->flame = diff->flame;
     asked->diff = TAKE(diff);
     return 0;
 }
 
-int engine_diff(struct engine *engine, const struct query *before, const struct query *after,
-                const struct diff_options *options, struct diff **ret_diff, struct query_facts *ret_facts,
-                struct error *err)
+int engine_diff_part(struct engine *engine, const struct query *before, const struct query *after,
+                     const struct diff_options *options, const struct engine_flame_options *tree,
+                     struct diff **ret_diff, struct query_facts *ret_facts, struct error *err)
 {
-    struct diff_context context = { .options = options };
+    struct diff_context context = { .options = options,
+                                    .tree = { tree->max_nodes, tree->min_share, tree->path, tree->n_path } };
     struct answer answer = { .engine = engine,
                              .queries = { before, after },
                              .facts = ret_facts,
@@ -483,6 +486,15 @@ int engine_diff(struct engine *engine, const struct query *before, const struct 
     report_merge(&context.diff->flame->report, &answer.report);
     *ret_diff = context.diff;
     return 0;
+}
+
+int engine_diff(struct engine *engine, const struct query *before, const struct query *after,
+                const struct diff_options *options, struct diff **ret_diff, struct query_facts *ret_facts,
+                struct error *err)
+{
+    return engine_diff_part(engine, before, after, options,
+                            &(struct engine_flame_options){ .max_nodes = options->max_nodes }, ret_diff, ret_facts,
+                            err);
 }
 
 /* --- profiles --- */

@@ -324,6 +324,29 @@ static void check_peeks(struct comparison *c)
     check_texts(c);
 }
 
+/* A part of the tree of a diff; all else is of the whole. */
+static void check_diff_part(struct comparison *c, const struct query *after, const struct diff_options *options,
+                            const struct diff *whole)
+{
+    uint32_t node = query_story_below(c->story, whole->flame->n_nodes), depth = whole->flame->depths[node];
+    struct slice path[MAX_PATH];
+    struct engine_flame_options tree = { .max_nodes = 1 + query_story_below(c->story, 12),
+                                         .path = path,
+                                         .n_path = depth };
+    AUTO(diff_freep) struct diff *part = NULL;
+    struct query_facts facts[2];
+    struct error err;
+
+    for (uint32_t at = node; at; at = whole->flame->parents[at])
+        path[--depth] = flame_name(whole->flame, at);
+    CHECK_OK(engine_diff_part(c->story->engine, &c->query, after, options, &tree, &part, facts, &err), &err);
+    print_diff(whole, &c->wanted);
+    print_diff(part, &c->got);
+    check_texts(c);
+    CHECK_TEXT(flame_name(part->flame, 0), flame_name(whole->flame, node));
+    check_trimmed(part->flame, whole->flame, node, tree.max_nodes);
+}
+
 static void check_diffs(struct comparison *c, const struct query_story_asked *asked)
 {
     struct query_story_asked other = query_story_choose(c->story);
@@ -356,6 +379,7 @@ static void check_diffs(struct comparison *c, const struct query_story_asked *as
     print_diff(small, &c->got);
     check_texts(c);
     check_trimmed(small->flame, wanted->flame, 0, options.max_nodes);
+    check_diff_part(c, &after, &options, wanted);
     batch_done(&list);
     query_story_done(&other);
 }

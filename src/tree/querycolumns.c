@@ -3,11 +3,12 @@
 
 #include "flame/noise.h"
 
-/* Raw samples are found as for a profile of these types. */
+/* Raw samples are found as for a profile of these types. Periods are not in sums: with one that is too large for any purpose,
+ * whatever depends on it is unknown. */
 static int find_count(const struct seriesinfo *series, struct arena *arena, struct querycolumns *columns,
                       struct error *err)
 {
-    struct profile profile = { .n_types = series->n_types };
+    struct profile profile = { .n_types = series->n_types, .period = INT64_MAX };
     struct noise_source source;
     struct tables tables;
 

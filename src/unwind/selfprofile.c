@@ -138,7 +138,7 @@ static uint32_t label_set_of(struct selfprofile_recording *recording, const stru
 static void add_sample(struct selfprofile *self, struct selfprofile_recording *recording,
                        const struct framesampler_sample *sample)
 {
-    int64_t value = framesampler_period_ns(self->options.rate_hz) * sample->weight;
+    int64_t values[] = { 1, framesampler_period_ns(self->options.rate_hz) * sample->weight };
     uint32_t frames[FRAMEWALK_MAX_DEPTH], depth = 0;
 
     for (uint32_t i = 0; i < sample->depth; i++) {
@@ -149,7 +149,7 @@ static void add_sample(struct selfprofile *self, struct selfprofile_recording *r
         frames[depth++] = frame;
     }
     builder_sample(recording->builder, builder_stack(recording->builder, frames, depth),
-                   label_set_of(recording, sample->label), 0, &value, 1);
+                   label_set_of(recording, sample->label), 0, values, 0);
 }
 
 static void take_sample(void *context, const struct framesampler_sample *sample)
@@ -203,11 +203,15 @@ static int make_builder(struct selfprofile *self, struct builder **ret_builder, 
     struct builder_options options = { .limits = profile_default_limits, .overflow = true };
     struct builder *builder;
     struct profile *profile;
-    struct value_type cpu;
+    struct value_type samples, cpu;
 
     options.limits.max_memory_bytes = self->options.max_memory_bytes;
     if (builder_new(&options, &builder, err) < 0)
         return -1;
+    samples = (struct value_type){ .type = builder_string(builder, SLICE("samples")),
+                                   .unit = builder_string(builder, SLICE("count")),
+                                   .nature = VALUE_FLOW,
+                                   .temporality = TEMPORALITY_DELTA };
     cpu = (struct value_type){ .type = builder_string(builder, SLICE("cpu")),
                                .unit = builder_string(builder, SLICE("nanoseconds")),
                                .nature = VALUE_FLOW,
@@ -216,7 +220,8 @@ static int make_builder(struct selfprofile *self, struct builder **ret_builder, 
     profile->period_type = cpu;
     profile->period = framesampler_period_ns(self->options.rate_hz);
     profile->resource = make_resource(self, builder);
-    builder_type(builder, cpu);
+    builder_type(builder, samples);
+    builder_type(builder, cpu);     /* the last, which readers of pprof show first */
     add_own_mapping(self, builder); /* the first is the program, as readers of pprof take it */
     *ret_builder = builder;
     return 0;

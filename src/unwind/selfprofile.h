@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The CPU profile of the own process, as a batch with names: process_cpu, cpu in nanoseconds. Several may be recorded at a
- * time, each for as long as its owner likes; the process is sampled (framesampler.h) while there is at least one. */
+/* The CPU profile of the own process, as a batch with names: process_cpu, with the number of samples and cpu in nanoseconds, as
+ * Go has them. Several may be recorded at a time, each for as long as its owner likes; the process is sampled
+ * (framesampler.h) while there is at least one. */
 #pragma once
 
 #include "profile/profile.h"

@@ -8,6 +8,9 @@
 
 #define WORK_NS (CLOCK_NS_PER_SECOND * 4 / 10)
 
+/* Types of values. */
+enum { SAMPLES, CPU };
+
 static const struct framesampler_label checkout = { "endpoint", "/checkout" };
 
 static struct selfprofile *make_self(void)
@@ -57,7 +60,7 @@ static int64_t value_at(const struct batch *batch, uint32_t depth, const char *n
 
         if (depth < n && batch->tables.frames[frames[depth]].n_lines > 0 &&
             slice_is(frame_name(batch, frames[depth]), name))
-            sum += profile->values[i];
+            sum += profile_values(profile, CPU)[i];
     }
     return sum;
 }
@@ -80,9 +83,14 @@ TEST(selfprofile_has_the_hot_function_on_top_with_its_callers)
         test_skip("impossible here: the thread sanitizer delays signals, and with them what is seen");
     }
     profile = &batch.profiles[0];
-    total = profile_total(profile, 0);
-    CHECK_TEXT(tables_string(&batch.tables, profile->types[0].type), "cpu");
-    CHECK_TEXT(tables_string(&batch.tables, profile->types[0].unit), "nanoseconds");
+    total = profile_total(profile, CPU);
+    CHECK_EQ(profile->n_types, 2);
+    CHECK_TEXT(tables_string(&batch.tables, profile->types[SAMPLES].type), "samples");
+    CHECK_TEXT(tables_string(&batch.tables, profile->types[SAMPLES].unit), "count");
+    CHECK_TEXT(tables_string(&batch.tables, profile->types[CPU].type), "cpu");
+    CHECK_TEXT(tables_string(&batch.tables, profile->types[CPU].unit), "nanoseconds");
+    CHECK_EQ(profile_default_type(profile), CPU);
+    CHECK(profile_total(profile, SAMPLES) > 0 && profile_total(profile, SAMPLES) * profile->period <= total);
     CHECK_EQ(profile->period, CLOCK_NS_PER_SECOND / 250);
     CHECK(profile->start_ns > 0 && profile->duration_ns >= WORK_NS);
     CHECK_NEAR((double)total, (double)WORK_NS, (double)WORK_NS / 5);
@@ -127,7 +135,7 @@ TEST(selfprofile_records_several_at_a_time)
     selfprofile_cancel(self, NULL);
     end(self, whole, &whole_batch);
     if (!HOTWORK_IS_DELAYED) {
-        int64_t all = profile_total(&whole_batch.profiles[0], 0), half = profile_total(&part_batch.profiles[0], 0);
+        int64_t all = profile_total(&whole_batch.profiles[0], CPU), half = profile_total(&part_batch.profiles[0], CPU);
 
         CHECK(half > 0);
         CHECK_NEAR((double)half / (double)all, 0.5, 0.2);

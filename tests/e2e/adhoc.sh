@@ -26,6 +26,27 @@ same "$(printf '%s\n' "$out" | sort)" "$(sort profile.folded)"
 run curl -s -o tree.flame "$url/api/v1/adhoc/$id?format=flame"
 same "$(python3 "$root/tests/e2e/read_flame.py" tree.flame | python3 -c 'import json, sys; print(json.load(sys.stdin)["tree"]["total"])')" 15
 
+t "two of them are shown side by side"
+printf 'main;work 30\nmain;new 5\n' >after.folded
+post /api/v1/adhoc after.folded && answers 201 ''
+second=$(json 'd["id"]')
+# sides OPTIONS: before and after of the root and its only child's children, and the factor.
+sides() {
+    run curl -s -o both.flame "$url/api/v1/adhoc/$id?against=$second&format=flame$1"
+    python3 "$root/tests/e2e/read_flame.py" both.flame | python3 -c '
+import json, sys
+found = json.load(sys.stdin)
+nodes = [found["tree"]] + found["tree"]["children"][0]["children"]
+print(found["factor"], *((n["name"], n["total"]["before"], n["total"]["after"]) for n in nodes))'
+}
+same "$(sides '')" "1.0 ('root', 15, 35) ('work', 10, 30) ('new', 0, 5) ('rest', 5, 0)"
+same "$(sides '&scale=totals' | cut -c 1-33)" "0.42857142857142855 ('root', 15, "
+ask "/api/v1/adhoc/$id?against=$second&format=top" && answers 400 'side by side are there as format=flame only'
+ask "/api/v1/adhoc/$id?against=nothing&format=flame" && answers 404 "against: there is no uploaded profile with the id 'nothing'"
+ask "/api/v1/adhoc/$id?against=$second&format=flame&scale=x" && answers 400 "scale: 'x' is not known"
+ask "/api/v1/adhoc/$id?against=$second&format=flame&scale=durations" && answers 400 'does not say how long it took'
+ask "/api/v1/adhoc/$second" -X DELETE && answers 204 ''
+
 t "whatever can be read can be uploaded, and nothing else"
 post /api/v1/adhoc profile.pb.gz && answers 201 '"name":"profile"'
 printf 'no profile at all' >junk

@@ -34,6 +34,12 @@ same "$out" 1.0.0
 has_endpoints() { [ "$(hearth label-values --url "$url" endpoint 2>/dev/null | wc -l)" -ge 2 ]; }
 wait_for has_endpoints
 
+t "how many samples are behind its values is known"
+run hearth query --url "$url" shop.cpu --json
+[ "$(json 'sum(f["self_samples"] for f in d["functions"])')" != 0.0 ] || fail "no samples:" "$out"
+run hearth diff --url "$url" --baseline shop.cpu --comparison 'shop.cpu{endpoint="/checkout"}' --json
+same "$(json 'd["before"]["samples"] >= d["after"]["samples"] > 0')" True
+
 t "SIGINT ends it"
 kill -INT "$demo_pid"
 wait "$demo_pid"

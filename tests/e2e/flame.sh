@@ -65,6 +65,41 @@ run hearth query --url "$url" api --format flame --max-nodes 100000 -o served.fl
 same_file served.flame all.flame
 stop_server
 
+t "has both sides of a diff"
+sed -e 's/odd\\\\name/new/' -e 's/;f3;/;f9;/' profile.folded >after.folded
+run hearth import --data-dir data --label service_name=after after.folded
+run hearth diff --baseline api --comparison after --data-dir data --json -n 0
+mv .out diff.json
+run hearth diff --baseline api --comparison after --data-dir data --format flame --min-share 0% -o diff.flame
+status_is 0
+same "$(python3 "$root/tests/e2e/read_flame.py" diff.flame diff.json 2>&1)" same
+run hearth diff profile.folded after.folded --format flame --min-share 0% -o files.flame
+same_file files.flame diff.flame
+run hearth diff --baseline api --comparison after --data-dir data --format flame --path 'main;loop' --max-nodes 3 -o part.flame
+python3 "$root/tests/e2e/read_flame.py" part.flame >part.json
+python3 "$root/tests/e2e/read_flame.py" diff.flame >whole.json
+python3 -c '
+import json
+part, whole = (json.load(open(name))["tree"] for name in ("part.json", "whole.json"))
+loop = next(node for node in whole["children"][0]["children"] if node["name"] == "loop")
+assert part["name"] == "loop" and part["total"] == loop["total"], (part, loop["total"])
+assert "other" in str(part)
+' || fail "another part" "$(cat part.json)"
+run hearth diff profile.folded after.folded --format flame --path 'main;loop' --max-nodes 3 -o files.flame
+same_file files.flame part.flame
+refuses 1 "no stack begins with 'nothing'" hearth diff --baseline api --comparison after --data-dir data --format flame --path nothing -o x
+refuses 2 "--path begins a tree elsewhere; add --format flame" hearth diff --path main profile.folded after.folded
+refuses 2 "--json writes the table, and --format flame a tree" hearth diff --json --format flame profile.folded after.folded
+
+t "has them from a server, too"
+start_server data
+run curl -s -D head -o served.flame "$url/api/v1/diff?baseline=api&comparison=after&format=flame&min-share=0%25"
+same_file served.flame diff.flame
+grep -qi '^content-type: application/vnd.hearth.flame' head || fail "another type:" "$(cat head)"
+run hearth diff --url "$url" --baseline api --comparison after --format flame --min-share 0% -o served.flame
+same_file served.flame diff.flame
+stop_server
+
 t "goes with no other form"
 refuses 2 "--json and --format flame are two forms of a tree" hearth query --data-dir data api --format flame --json
 finish

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Reads the flame format as docs/format-flame.md has it, written after that page alone, and prints the tree as the JSON of
-`hearth query --format json` has it: read_flame.py FILE. With a second file, of such JSON, says whether they are the same."""
+`hearth query --format json` has it: read_flame.py FILE. With a second file, of such JSON or that of `hearth diff --json`, says whether they are the same."""
 import json
 import struct
 import sys
@@ -132,12 +132,44 @@ def plain(node):
     return out
 
 
+def functions(node, above=(), sums=None):
+    """Self and total of each function of a tree of two sides; in a recursion the outermost counts."""
+    sums = {} if sums is None else sums
+    own = sums.setdefault(node["name"], {"self": [0, 0], "total": [0, 0]})
+    for i, side in enumerate(("before", "after")):
+        own["self"][i] += node["self"][side]
+        own["total"][i] += node["total"][side] if node["name"] not in above else 0
+    for child in node.get("children", []):
+        functions(child, above + (node["name"],), sums)
+    return sums
+
+
+def changes(sums):
+    return {name: own for name, own in sums.items() if own["self"][0] != own["self"][1] or own["total"][0] != own["total"][1]}
+
+
+def check(found, wanted):
+    """FILE JSON: that both are the same tree, or that the tree has the functions of the table of a diff."""
+    assert found["unit"] == wanted["unit"], (found["unit"], wanted["unit"])
+    if "tree" in wanted:
+        assert plain(found["tree"]) == plain(wanted["tree"]), "other trees"
+        return
+    table = {
+        row["name"]: {name: [row[name]["before"], row[name]["after"]] for name in ("self", "total")}
+        for row in wanted["functions"]
+    }
+    root = found["tree"]
+    assert found["factor"] == wanted["factor"]
+    assert [root["total"][side] for side in ("before", "after")] == [wanted[side]["total"] for side in ("before", "after")]
+    tree = changes(functions(root))
+    tree.pop(root["name"], None)
+    assert tree == table, {name: (tree.get(name), table.get(name)) for name in tree.keys() | table.keys()}
+
+
 if __name__ == "__main__":
     found = read(open(sys.argv[1], "rb").read())
     if len(sys.argv) == 2:
         print(json.dumps(found))
-    else:  # FILE JSON: whether they are the same tree
-        wanted = json.load(open(sys.argv[2]))
-        assert found["unit"] == wanted["unit"], (found["unit"], wanted["unit"])
-        assert plain(found["tree"]) == plain(wanted["tree"]), "other trees"
+    else:
+        check(found, json.load(open(sys.argv[2])))
         print("same")
