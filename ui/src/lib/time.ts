@@ -52,3 +52,37 @@ export function shifted(range: TimeRange, shiftMs: number, nowMs: number): TimeR
   };
   return { from: move(range.from), until: move(range.until) };
 }
+
+/** The same middle and twice the length, but nothing of the future; what ends now goes on to end now. */
+export function zoomedOut(range: TimeRange, nowMs: number): TimeRange {
+  const [from, until] = [resolveTime(range.from, nowMs), resolveTime(range.until, nowMs)];
+  const length = Math.max(1000, until - from);
+  if (range.until === "now" && isRelative(range.from)) return { from: relativeTo(nowMs - 2 * length, nowMs), until: "now" };
+  const end = Math.min(Math.max(nowMs, until), until + length / 2);
+  return { from: String(Math.round(end - 2 * length)), until: String(Math.round(end)) };
+}
+
+/** now-90s, in the largest unit that is exact. */
+function relativeTo(ms: number, nowMs: number): string {
+  const seconds = Math.round((nowMs - ms) / 1000);
+  if (seconds <= 0) return "now";
+  for (const [unit, size] of [["d", 86400], ["h", 3600], ["m", 60]] as const) if (seconds % size === 0) return `now-${seconds / size}${unit}`;
+  return `now-${seconds}s`;
+}
+
+/** A step earlier (-1) or later (1) by the length of the range, not beyond now. Relative ends stay so. */
+export function stepped(range: TimeRange, direction: -1 | 1, nowMs: number): TimeRange {
+  const [from, until] = [resolveTime(range.from, nowMs), resolveTime(range.until, nowMs)];
+  const shift = direction < 0 ? from - until : Math.min(until - from, Math.max(0, nowMs - until));
+  if (isRelative(range.from) && isRelative(range.until)) return { from: relativeTo(from + shift, nowMs), until: relativeTo(until + shift, nowMs) };
+  return { from: String(Math.round(from + shift)), until: String(Math.round(until + shift)) };
+}
+
+/** What is wrong with a range, as a sentence; "" if nothing is. */
+export function complaintOf(range: TimeRange, nowMs: number): string {
+  const [from, until] = [resolveTime(range.from, nowMs), resolveTime(range.until, nowMs)];
+  for (const [text, ms] of [[range.from, from], [range.until, until]] as const) {
+    if (Number.isNaN(ms)) return `“${text}” is no time. Write it like now-1h, 2026-11-15T10:00:00Z or seconds since 1970.`;
+  }
+  return from < until ? "" : "The range ends before it begins.";
+}

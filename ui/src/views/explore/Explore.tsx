@@ -1,5 +1,140 @@
 // SPDX-License-Identifier: Apache-2.0
+// Explore: a query, a range of time, what it came to over time, and where it was spent.
+
+import { useMemo, useState } from "preact/hooks";
+import { ApiError, type Message } from "../../api/client.ts";
+import { commandOf, curlOf, exportUrl, getFlame, getLines, type Question } from "../../api/flame.ts";
+import { Button, Failure, Loading } from "../../components/basics.tsx";
+import { ProfilePanel, type ProfileSource } from "../../components/panel/ProfilePanel.tsx";
+import { QueryPicker } from "../../components/QueryPicker.tsx";
+import { TimeRangePicker } from "../../components/TimeRangePicker.tsx";
+import { useKeys } from "../../lib/keys.ts";
+import { useResource } from "../../lib/resource.ts";
+import { navigate, route, urlOf } from "../../lib/route.ts";
+import { stepped, zoomedOut } from "../../lib/time.ts";
+import { ChartCard, useChartData } from "./ChartCard.tsx";
+import { useFollowing } from "./live.ts";
+import { Nothing } from "./Nothing.tsx";
+import { Start } from "./Start.tsx";
+import { questionOf, setLive, setQuery, setRange, stateOf, type ExploreState } from "./state.ts";
+import "./Explore.css";
+
+/** A refusal of the query itself: shown once, at the query. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 400 || error.status === 404);
+}
+
+function sourceOf(question: Question): ProfileSource {
+  return {
+    kind: "query",
+    title: question.query,
+    focus: async (path, signal) => (await getFlame(question, signal, path)).tree,
+    exportUrl: (format, path) => exportUrl(question, format, path),
+    curl: () => curlOf(question),
+    command: () => commandOf(question),
+    lines: (functionName, signal) => getLines(question, functionName, signal),
+    filterBy: (functionName) => navigate({ params: { filter: `^${functionName.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` } }),
+  };
+}
+
+/** What narrows the query beside its text. */
+function Narrowings({ state }: { state: ExploreState }) {
+  const all = [
+    { name: "filter", text: `with a function like ${state.filter}`, value: state.filter },
+    { name: "span-id", text: `span ${state.spanId}`, value: state.spanId },
+    { name: "trace-id", text: `trace ${state.traceId}`, value: state.traceId },
+    { name: "profile-id", text: `profile ${state.profileId}`, value: state.profileId },
+  ].filter((one) => one.value !== "");
+  if (all.length === 0) return null;
+  return (
+    <ul class="row narrowings" aria-label="Narrowed to">
+      {all.map(({ name, text }) => (
+        <li key={name} class="chip condition">
+          <bdi class="clip mono" title={text}>{text}</bdi>
+          <button type="button" aria-label={`Remove: ${text}`} title="Remove" onClick={() => navigate({ params: { [name]: null } })}>✕</button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Messages({ lists }: { lists: readonly (readonly Message[] | undefined)[] }) {
+  const texts = [...new Set(lists.flatMap((list) => (list ?? []).map((one) => one.text)))];
+  if (texts.length === 0) return null;
+  return <ul class="messages muted" aria-label="What the server says">{texts.map((text) => <li key={text}>{text}</li>)}</ul>;
+}
 
 export function Explore() {
-  return <div class="view" />;
+  const state = stateOf(route.value);
+  return state.query === "" ? <ExploreStart state={state} /> : <ExploreQuery state={state} />;
+}
+
+function ExploreStart({ state }: { state: ExploreState }) {
+  return (
+    <div class="view">
+      <h1 class="visually-hidden">Explore</h1>
+      <div class="explore-bar">
+        <QueryPicker query="" range={state.range} onChange={setQuery} />
+        <TimeRangePicker range={state.range} onChange={setRange} />
+      </div>
+      <Start range={state.range} />
+    </div>
+  );
+}
+
+function ExploreQuery({ state }: { state: ExploreState }) {
+  const question = questionOf(state);
+  const key = JSON.stringify(question);
+  const source = useMemo(() => sourceOf(question), [key]);
+  const [tick, setTick] = useState(0);
+  const refresh = () => setTick((n) => n + 1);
+  const nowMs = useMemo(() => Date.now(), [key, tick]);
+  const flame = useResource(key, (signal) => getFlame(question, signal), tick);
+  const chart = useChartData(state, key, nowMs, tick);
+  const shown = state.chart === "stack" ? chart.series : chart.heatmap;
+  useFollowing(state.isLive && !flame.isLoading && !shown.isLoading, tick, refresh);
+  const refusal = [flame.error, shown.error].find(isRefusal);
+
+  useKeys([
+    { keys: "r", group: "Explore", what: "Ask again", run: refresh },
+    { keys: "l", group: "Explore", what: "Follow now, or stop following", run: () => setLive(!state.isLive, state.range) },
+    { keys: "[", group: "Explore", what: "Earlier by the length of the range", run: () => setRange(stepped(state.range, -1, Date.now())) },
+    { keys: "]", group: "Explore", what: "Later by the length of the range", run: () => setRange(stepped(state.range, 1, Date.now())) },
+    { keys: "-", group: "Explore", what: "Zoom out: twice the time", run: () => setRange(zoomedOut(state.range, Date.now())) },
+  ]);
+
+  return (
+    <div class="view">
+      <h1 class="visually-hidden">Explore</h1>
+      <div class="explore-bar">
+        <QueryPicker query={state.query} range={state.range} onChange={setQuery} error={refusal} />
+        <div class="row explore-time">
+          <TimeRangePicker range={state.range} onChange={setRange} />
+          <Button isPressed={state.isLive} title="Follow now: ask again every few seconds" onClick={() => setLive(!state.isLive, state.range)}>Live</Button>
+          <Button label="Ask again" onClick={refresh}>↻</Button>
+          <a class="button" href={urlOf("compare", { query: state.query, from: route.value.params.get("from"), until: route.value.params.get("until") })}>Compare</a>
+        </div>
+      </div>
+      <Narrowings state={state} />
+      <Messages lists={[flame.value?.messages, shown.value?.messages]} />
+      <ChartCard state={state} data={chart} nowMs={nowMs} tick={tick} isQuiet={refusal !== undefined} />
+      {refusal === undefined && <Flame question={question} flame={flame} source={source} />}
+    </div>
+  );
+}
+
+function Flame({ question, flame, source }: {
+  question: Question;
+  flame: ReturnType<typeof useResource<Awaited<ReturnType<typeof getFlame>>>>;
+  source: ProfileSource;
+}) {
+  if (flame.error) return <section class="card"><Failure error={flame.error} retry={flame.retry} /></section>;
+  if (!flame.value) return <section class="card"><Loading what="Loading the flame graph" /></section>;
+  const { tree } = flame.value;
+  if (!flame.isStale && tree.totals[0] === 0 && tree.n <= 1) return <section class="card"><Nothing question={question} /></section>;
+  return (
+    <div class={flame.isStale ? "explore-flame stale" : "explore-flame"} aria-busy={flame.isLoading}>
+      <ProfilePanel tree={tree} source={source} />
+    </div>
+  );
 }
