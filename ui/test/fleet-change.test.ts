@@ -105,7 +105,8 @@ test("the mean leaves out points without profiles", () => {
 });
 
 test("few points make a large t less sure", () => {
-  assert.ok(normalOf(4, 3) < 3);
+  assert.ok(Math.abs(normalOf(4, 3) - 2.2) < 0.05, "one in 71 by chance, as tables of t have it");
+  assert.ok(Math.abs(normalOf(-50, 4) + 4.9) < 0.15, "one in two million");
   assert.ok(Math.abs(normalOf(2, 1e6) - 2) < 1e-3);
   assert.equal(normalOf(Infinity, 3), Infinity);
 });

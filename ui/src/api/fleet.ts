@@ -2,6 +2,8 @@
 // All services at a glance: CPU and memory of each over a range and over the same range a day before. However many services
 // there are, one answer has at most MAX_SERVICES of them, the largest; a filter asks again.
 
+import { quote } from "../lib/query.ts";
+import { getTypes, type CountedType } from "./census.ts";
 import { getJson } from "./client.ts";
 import { getSeries, type SeriesGroup } from "./series.ts";
 
@@ -9,13 +11,6 @@ export const MAX_SERVICES = 300;
 export const DAY_MS = 86400e3;
 /** How long the list of names in one request may be, so that every proxy lets the address pass. */
 const MAX_NAMES_CHARS = 3000;
-
-export interface ProfileType {
-  type: string; // NAME:SAMPLE_TYPE:UNIT:PERIOD_TYPE:PERIOD_UNIT
-  series: number;
-  first_ns: number;
-  last_ns: number;
-}
 
 export type Measure = "cpu" | "memory";
 
@@ -37,7 +32,6 @@ export interface FleetAnswer {
   rows: FleetRow[];
   nServices: number; // that match, shown or not
   nLeftOut: number;
-  types: ProfileType[];
   stepMs: number;
 }
 
@@ -49,8 +43,8 @@ export interface FleetQuestion {
 }
 
 /** Which types measure CPU time, or memory in use; those that most series have first. */
-export function typesOf(types: readonly ProfileType[], measure: Measure): string[] {
-  const isMeant = ({ type }: ProfileType): boolean => {
+export function typesOf(types: readonly CountedType[], measure: Measure): string[] {
+  const isMeant = ({ type }: CountedType): boolean => {
     const [, sample = "", unit = ""] = type.split(":");
     if (measure === "cpu") return (sample === "cpu" || sample === "itimer") && unit.endsWith("seconds");
     return /^(inuse_(space|bytes)|in_?use|live_?(bytes|space)|inuse)$/.test(sample) && unit.startsWith("byte");
@@ -62,11 +56,6 @@ export function typesOf(types: readonly ProfileType[], measure: Measure): string
     .map((one) => one.type);
 }
 
-/** A text in the quotes of a selector. */
-export function quoted(text: string): string {
-  return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n")}"`;
-}
-
 /** A pattern that matches just this text. */
 export function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
@@ -76,7 +65,7 @@ export function literal(text: string): string {
 export function queryOf(service: string, type: string): string {
   const sample = type.split(":")[1];
   const isShort = /^[A-Za-z][\w-]*$/.test(service) && (sample === "cpu" || sample === "inuse_space");
-  return isShort ? `${service}.${sample}` : `${type}{service_name=${quoted(service)}}`;
+  return isShort ? `${service}.${sample}` : `${type}{service_name=${quote(service)}}`;
 }
 
 /** Steps of whole minutes, about thirty of them: senders report every minute at the latest, mostly. */
@@ -134,7 +123,7 @@ async function ask(asked: Asked, signal: AbortSignal, top = MAX_SERVICES) {
 async function fill(groups: Groups, names: readonly string[], asked: Asked, signal: AbortSignal): Promise<void> {
   const chunks = inChunks(names).slice(0, 8);
   const answers = await Promise.all(
-    chunks.map((chunk) => ask({ ...asked, selector: `{service_name=~${quoted(chunk.map(literal).join("|"))}}` }, signal, chunk.length)),
+    chunks.map((chunk) => ask({ ...asked, selector: `{service_name=~${quote(chunk.map(literal).join("|"))}}` }, signal, chunk.length)),
   );
   for (const answer of answers) intoMap(answer.groups, groups);
 }
@@ -171,23 +160,19 @@ function courseOf(service: string, answers: readonly Both[], isOpen: boolean): C
   return { type: found.type, unit: found.unit, before: cut(found.before.get(service)), after: cut(found.after.get(service)) };
 }
 
-/** Names of services, of all times unless told. */
-export async function getServices(query: { selector?: string; from?: number; until?: number }, signal?: AbortSignal): Promise<string[]> {
+/** Names of services, of all times unless told; asked anew each time. */
+export async function getServiceNames(query: { selector?: string; from?: number; until?: number }, signal?: AbortSignal): Promise<string[]> {
   const { data } = await getJson<{ values: { value: string }[] }>("label-values", { label: "service_name", ...query }, signal);
   return data.values.map((one) => one.value);
 }
 
-export async function getTypes(query: { selector?: string; from?: number; until?: number }, signal?: AbortSignal): Promise<ProfileType[]> {
-  return (await getJson<{ types: ProfileType[] }>("profile-types", query, signal)).data.types;
-}
-
 export async function getFleet(question: FleetQuestion, signal: AbortSignal): Promise<FleetAnswer> {
   const { fromMs, untilMs, filter, isOpen } = question;
-  const selector = filter ? `{service_name=~${quoted(`(?i).*${literal(filter)}.*`)}}` : "{}";
+  const selector = filter ? `{service_name=~${quote(`(?i).*${literal(filter)}.*`)}}` : "{}";
   const stepMs = stepOf(untilMs - fromMs);
   const [types, names] = await Promise.all([
-    getTypes({ from: Math.round(fromMs - DAY_MS), until: Math.round(untilMs) }, signal),
-    getServices({ selector, from: Math.round(fromMs), until: Math.round(untilMs) }, signal),
+    getTypes("", { from: String(Math.round(fromMs - DAY_MS)), until: String(Math.round(untilMs)) }),
+    getServiceNames({ selector, from: Math.round(fromMs), until: Math.round(untilMs) }, signal),
   ]);
   const asked = (type: string): Asked => ({ selector, type, fromMs, untilMs, stepMs });
   const [cpu, memory] = await Promise.all(
@@ -201,7 +186,6 @@ export async function getFleet(question: FleetQuestion, signal: AbortSignal): Pr
     rows: [...shown].map((service) => ({ service, cpu: courseOf(service, cpu, isOpen), memory: courseOf(service, memory, isOpen) })),
     nServices: shown.size + nUnseen,
     nLeftOut: nUnseen,
-    types,
     stepMs,
   };
 }

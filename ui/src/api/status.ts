@@ -24,8 +24,21 @@ export interface Source {
   last_error: string;
 }
 
+/** A program that the server asks for profiles by itself. */
 export interface ScrapeTarget {
-  [field: string]: unknown;
+  job: string;
+  kind: string;
+  instance: string;
+  url: string;
+  result: string;
+  last_scrape: string | null;
+  last_success: string | null;
+  seconds: number;
+  bytes: number;
+  scrapes: number;
+  failures: number;
+  failures_in_row: number;
+  last_error: string;
 }
 
 /** An option of the server as it is in force. */
@@ -41,7 +54,7 @@ export interface Status {
   started: string;
   ready: boolean;
   listeners: { name: string; address: string }[];
-  aliases: unknown[];
+  aliases: { given: string; option: string }[];
   queue: Record<string, number>;
   queries: Record<string, number>;
   spill: Record<string, number>;

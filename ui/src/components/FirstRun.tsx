@@ -3,7 +3,7 @@
 // seconds whether the first profile has come.
 
 import { useEffect, useState } from "preact/hooks";
-import { getServices } from "../api/fleet.ts";
+import { getServiceNames } from "../api/fleet.ts";
 import { getStatus } from "../api/status.ts";
 import { usePoll } from "../lib/poll.ts";
 import { useResource } from "../lib/resource.ts";
@@ -78,7 +78,7 @@ export function guidesOf(page: URL, listeners: readonly { name: string; address:
 export function FirstRun({ onArrived }: { onArrived: () => void }) {
   const [chosen, setChosen] = useState("demo");
   const version = usePoll(LOOK_EVERY_MS);
-  const services = useResource("first-run", (signal) => getServices({}, signal), version);
+  const services = useResource("first-run", (signal) => getServiceNames({}, signal), version);
   const status = useResource("first-run-status", getStatus);
   const names = services.value ?? [];
   const hasArrived = names.some((name) => name !== SELF_SERVICE);

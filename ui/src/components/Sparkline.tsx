@@ -7,7 +7,7 @@ import "./Sparkline.css";
 export interface SparklineProps {
   points: readonly (number | null)[] | null;
   behind?: readonly (number | null)[] | null;
-  width?: number;
+  width?: number; // of the drawing; it is stretched to its cell
   height?: number;
 }
 
@@ -32,7 +32,7 @@ export function sparkPath(points: readonly (number | null)[], max: number, width
 export function Sparkline({ points, behind, width = 120, height = 24 }: SparklineProps) {
   const max = [...(points ?? []), ...(behind ?? [])].reduce<number>((most, value) => (isValue(value) && value > most ? value : most), 0);
   return (
-    <svg class="sparkline" viewBox={`-1 -1 ${width + 2} ${height + 2}`} width={width} height={height} aria-hidden="true" preserveAspectRatio="none">
+    <svg class="sparkline" viewBox={`-1 -1 ${width + 2} ${height + 2}`} height={height} aria-hidden="true" preserveAspectRatio="none">
       {behind && <path class="spark-behind" d={sparkPath(behind, max, width, height)} />}
       {points && <path class="spark-line" d={sparkPath(points, max, width, height)} />}
     </svg>

@@ -61,10 +61,10 @@ function heapOf(values: readonly number[]): Heap {
   return { n: Math.max(2, (values.length * (1 - alike)) / (1 + alike)), mean, variance: squares / Math.max(1, values.length - 1) };
 }
 
-/** Student's t as a number of standard errors: what is as unlikely when points are many. */
+/** Student's t as a number of standard errors: what is as unlikely when points are many (Wallace's approximation). */
 export function normalOf(t: number, freedom: number): number {
   if (!Number.isFinite(t)) return t;
-  return (t * (1 - 1 / (4 * freedom))) / Math.sqrt(1 + (t * t) / (2 * freedom));
+  return (Math.sign(t) * Math.sqrt(freedom * Math.log1p((t * t) / freedom)) * (8 * freedom + 1)) / (8 * freedom + 3);
 }
 
 function zOf(delta: number, error: number, freedom: number): number {

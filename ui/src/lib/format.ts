@@ -109,5 +109,8 @@ export function formatTime(ms: number, zone: Zone, hasSeconds = true): string {
 /** "3 min ago". */
 export function formatAgo(ms: number, nowMs: number): string {
   const passed = nowMs - ms;
-  return passed < 1000 ? "just now" : `${formatDuration(Math.round(passed / 1000) * 1e9)} ago`;
+  if (passed < 1000) return "just now";
+  const unit = [86400e3, 3600e3, 60e3, 1e3].find((one) => passed >= one)!;
+  const digits = unit > 1e3 ? 10 : 1;
+  return `${formatDuration((Math.round((passed / unit) * digits) / digits) * unit * 1e6)} ago`;
 }

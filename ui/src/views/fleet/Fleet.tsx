@@ -3,7 +3,8 @@
 // worsening comes first.
 
 import { useMemo, useRef, useState } from "preact/hooks";
-import { getFleet, getServices, getTypes, type FleetAnswer } from "../../api/fleet.ts";
+import { getDatedTypes } from "../../api/census.ts";
+import { getFleet, getServiceNames, type FleetAnswer } from "../../api/fleet.ts";
 import { getStatus } from "../../api/status.ts";
 import { Button, Empty, Failure, Loading, useSize } from "../../components/basics.tsx";
 import { FirstRun, SELF_SERVICE } from "../../components/FirstRun.tsx";
@@ -17,7 +18,7 @@ import { useResource } from "../../lib/resource.ts";
 import { navigate, route } from "../../lib/route.ts";
 import { zone } from "../../lib/theme.ts";
 import { defaultRange, isRelative, resolveTime, type TimeRange } from "../../lib/time.ts";
-import { Amount, ChangeCell, compareUrl, exploreUrl, HealthCell, rowQuery } from "./cells.tsx";
+import { ChangeCell, compareUrl, Cores, exploreUrl, HealthCell, Memory, rowQuery } from "./cells.tsx";
 import { healthOf, isDescendingAtFirst, isSortId, rowsOf, sorted, sorts, type ServiceRow, type SortId } from "./rows.ts";
 import "./Fleet.css";
 
@@ -54,32 +55,32 @@ function columnsOf(width: number, range: TimeRange, nowMs: number): Column<Servi
     cell: (row) => <a href={exploreUrl(row, range)} title={row.service}>{row.service || "(no name)"}</a>,
   };
   const cpu: Column<ServiceRow> = {
-    id: "cpu", title: "CPU", hint: "How many processors the service kept busy, on average.", isNumber: true, isSortable: true, width: "6.5em",
-    cell: (row) => <Amount value={row.cpuChange.after} unit="cores" />,
+    id: "cpu", title: width < 560 ? "Cores" : "CPU cores", hint: "How many processors the service kept busy, on average.", isNumber: true, isSortable: true, width: "6.5em",
+    cell: (row) => <Cores value={row.cpuChange.after} />,
   };
   const line: Column<ServiceRow> = {
-    id: "line", title: "Over time", hint: "CPU, or memory where no CPU is known; dashed: the day before.", width: "minmax(8em, 14em)",
-    cell: (row) => <Sparkline points={(row.cpu ?? row.memory)?.after ?? null} behind={(row.cpu ?? row.memory)?.before ?? null} width={width > 1600 ? 190 : 120} />,
+    id: "line", title: "Over time", hint: "CPU, or memory where no CPU is known; dashed: the day before.", width: "minmax(8em, 1.2fr)",
+    cell: (row) => <Sparkline points={(row.cpu ?? row.memory)?.after ?? null} behind={(row.cpu ?? row.memory)?.before ?? null} />,
   };
   const cpuChange: Column<ServiceRow> = {
-    id: "cpu-change", title: width < 560 ? "Since yesterday" : "CPU since yesterday", isSortable: true, isNumber: true, width: width < 560 ? "9.5em" : "12em",
+    id: "cpu-change", title: width < 560 ? "Since yesterday" : "CPU since yesterday", isSortable: true, isNumber: true, width: width < 560 ? "11em" : "12.5em",
     hint: "Against the same range a day before, and whether that is more than chance.",
     cell: (row) => <ChangeCell change={row.cpuChange} unit="cores" />,
   };
   const memory: Column<ServiceRow> = {
     id: "memory", title: "Memory", hint: "In use, on average, all instances added up.", isNumber: true, isSortable: true, width: "6.5em",
-    cell: (row) => <Amount value={row.memoryChange.after} unit="bytes" />,
+    cell: (row) => <Memory value={row.memoryChange.after} />,
   };
-  const memoryChange: Column<ServiceRow> = { ...cpuChange, id: "memory-change", title: "Memory since yesterday", width: "12em", cell: (row) => <ChangeCell change={row.memoryChange} unit="bytes" /> };
+  const memoryChange: Column<ServiceRow> = { ...cpuChange, id: "memory-change", title: "Memory since yesterday", width: "12.5em", cell: (row) => <ChangeCell change={row.memoryChange} unit="bytes" /> };
   const seen: Column<ServiceRow> = {
-    id: "seen", title: "Last profile", hint: "When the last profile came, and what was dropped since the server started.", isSortable: true, isNumber: true, width: "12em",
+    id: "seen", title: "Last profile", hint: "When the last profile came, and what was dropped since the server started.", isSortable: true, width: "11em",
     cell: (row) => <HealthCell health={row.health} nowMs={nowMs} />,
   };
   const compare: Column<ServiceRow> = {
     id: "compare", title: "", width: "5.5em",
     cell: (row) => <a href={compareUrl(rowQuery(row), range, nowMs)} aria-label={`Compare ${row.service} with yesterday`}>Compare</a>,
   };
-  if (width < 560) return [service, { ...cpu, width: "5.5em" }, cpuChange];
+  if (width < 560) return [{ ...service, width: "minmax(6em, 1fr)" }, { ...cpu, width: "4.5em" }, cpuChange];
   if (width < 900) return [service, cpu, cpuChange, memory, compare];
   if (width < 1150) return [service, cpu, cpuChange, memory, memoryChange, compare];
   return [service, cpu, line, cpuChange, memory, memoryChange, seen, compare];
@@ -87,12 +88,12 @@ function columnsOf(width: number, range: TimeRange, nowMs: number): Column<Servi
 
 /** There is something, but not in this time: says when, and goes there. */
 function OtherTimes() {
-  const types = useResource("fleet-times", (signal) => getTypes({}, signal));
+  const types = useResource("fleet-times", (signal) => getDatedTypes("", signal));
   if (types.isLoading && !types.value) return <Loading />;
-  const others = (types.value ?? []).filter((one) => one.last_ns > 0);
+  const others = (types.value ?? []).filter((one) => one.lastMs > 0);
   if (others.length === 0) return <Empty title="No profiles in this time"><p>Choose another time.</p></Empty>;
-  const first = Math.min(...others.map((one) => one.first_ns)) / 1e6;
-  const last = Math.max(...others.map((one) => one.last_ns)) / 1e6;
+  const first = Math.min(...others.map((one) => one.firstMs));
+  const last = Math.max(...others.map((one) => one.lastMs));
   const go = () => navigate({ params: { from: String(Math.floor(Math.max(first, last - 3600e3))), until: String(Math.ceil(last) + 1000) } });
   return (
     <Empty title="No profiles in this time">
@@ -104,7 +105,7 @@ function OtherTimes() {
 
 /** Why there are no rows: nothing at all yet, nothing that the filter leaves, or nothing in this time. */
 function Nothing({ filter, onArrived }: { filter: string; onArrived: () => void }) {
-  const services = useResource("fleet-any", (signal) => getServices({}, signal));
+  const services = useResource("fleet-any", (signal) => getServiceNames({}, signal));
   if (services.error) return <Failure error={services.error} retry={services.retry} />;
   if (!services.value) return <Loading />;
   if (!services.value.some((name) => name !== SELF_SERVICE)) return <FirstRun onArrived={onArrived} />;

@@ -4,6 +4,7 @@
 import { DAY_MS, queryOf, type Course } from "../../api/fleet.ts";
 import { isLess, isMore, verdictTexts, type Change } from "../../lib/change.ts";
 import { formatAgo, formatBytes, formatCores, formatCount, formatNumber } from "../../lib/format.ts";
+import { quote } from "../../lib/query.ts";
 import { urlOf } from "../../lib/route.ts";
 import { shifted, type TimeRange } from "../../lib/time.ts";
 import type { Health, ServiceRow } from "./rows.ts";
@@ -23,8 +24,15 @@ export function formatShareChange(share: number): string {
   return text === 0 ? "±0 %" : `${share > 0 ? "+" : "−"}${text} %`;
 }
 
-export function Amount({ value, unit }: { value: number | null; unit: string }) {
-  return value === null ? <span class="muted">–</span> : <>{formatAmount(value, unit)}</>;
+export function Memory({ value }: { value: number | null }) {
+  return value === null ? <span class="muted">–</span> : <>{formatBytes(value)}</>;
+}
+
+/** Cores to the thousandth, so that numbers stand below each other. */
+export function Cores({ value }: { value: number | null }) {
+  if (value === null) return <span class="muted">–</span>;
+  const isTiny = value !== 0 && Math.abs(value) < 0.001;
+  return <span title={formatCores(value)}>{isTiny ? "< 0.001" : Math.abs(value) >= 100 ? formatNumber(value) : value.toFixed(Math.abs(value) >= 10 ? 1 : 3)}</span>;
 }
 
 /** What the change means, in full, for a tooltip. */
@@ -72,7 +80,7 @@ export function HealthCell({ health, nowMs }: { health: Health | null; nowMs: nu
 /** The type by which a row is looked at: its CPU, else its memory, else whatever the server chooses. */
 export function rowQuery(row: ServiceRow): string {
   const course: Course | null = row.cpu ?? row.memory;
-  return course ? queryOf(row.service, course.type) : `{service_name=${JSON.stringify(row.service)}}`;
+  return course ? queryOf(row.service, course.type) : `{service_name=${quote(row.service)}}`;
 }
 
 export function exploreUrl(row: ServiceRow, range: TimeRange): string {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the store holds and what it costs: by service, by kind, by series. Administrators alone may see it.
+
+import { ApiError } from "../../api/client.ts";
+import type { Amount, Stats } from "../../api/status.ts";
+import { Failure, Loading } from "../../components/basics.tsx";
+import { VirtualTable } from "../../components/VirtualTable.tsx";
+import { formatBytes, formatNumber, formatTime } from "../../lib/format.ts";
+import type { Resource } from "../../lib/resource.ts";
+import { zone } from "../../lib/theme.ts";
+import { Bar, Card, Facts, formatExact, wordsOf } from "./parts.tsx";
+
+interface Share {
+  name: string;
+  bytes: number;
+  note: string;
+}
+
+/** The largest first, with bars; what has nothing is left out. */
+function Shares({ label, shares }: { label: string; shares: readonly Share[] }) {
+  const rows = shares.filter((one) => one.bytes > 0).sort((a, b) => b.bytes - a.bytes);
+  const total = rows.reduce((sum, one) => sum + one.bytes, 0);
+  if (rows.length === 0) return <p class="muted">Nothing yet.</p>;
+  return (
+    <div class="status-flush">
+      <VirtualTable
+        label={label}
+        rows={rows}
+        keyOf={(row) => row.name}
+        height={`min(${(rows.length + 1) * 28 + 18}px, 22em)`}
+        columns={[
+          { id: "name", title: label, width: "minmax(7em, 1fr)", cell: (row) => <span title={row.name}>{row.name}</span> },
+          { id: "note", title: "", width: "minmax(0, 9em)", isNumber: true, cell: (row) => <span class="muted">{row.note}</span> },
+          { id: "bytes", title: "Size", width: "6em", isNumber: true, cell: (row) => formatBytes(row.bytes) },
+          { id: "share", title: "", width: "minmax(3em, 6em)", cell: (row) => <Bar share={row.bytes / total} /> },
+        ]}
+      />
+    </div>
+  );
+}
+
+const amounts = (kinds: Record<string, Amount>): Share[] =>
+  Object.entries(kinds).map(([name, { n, bytes }]) => ({ name: wordsOf(name), bytes, note: `${formatExact(n)} values` }));
+
+function Held({ stats }: { stats: Stats }) {
+  const range = stats.first_ns && stats.last_ns ? `${formatTime(stats.first_ns / 1e6, zone.value, false)} to ${formatTime(stats.last_ns / 1e6, zone.value, false)}` : "nothing yet";
+  return (
+    <Facts
+      facts={[
+        ["On disk", formatBytes(stats.disk_bytes)],
+        ["Days", `${formatExact(stats.days)}, ${formatExact(stats.open_days)} open`],
+        ["Profiles begin", range],
+        ["Rows", formatExact(stats.rows), "A profile is a row of each series that its labels split it into."],
+        ["Samples", formatExact(stats.samples)],
+        ["A sample takes", stats.bytes_per_sample > 0 ? `${formatNumber(stats.bytes_per_sample)} B` : "–"],
+        ["Written in all", formatBytes(stats.written_bytes)],
+        stats.write_amplification > 0 ? ["Write amplification", formatNumber(stats.write_amplification)] : null,
+        stats.quarantined + stats.damaged > 0 ? ["Damaged", <span class="status-bad">{`${formatExact(stats.damaged)} days, ${formatExact(stats.quarantined)} in quarantine`}</span>] : null,
+      ]}
+    />
+  );
+}
+
+export function Storage({ stats }: { stats: Resource<Stats> }) {
+  const { value, error } = stats;
+  if (!value) {
+    const isForbidden = error instanceof ApiError && (error.status === 403 || error.status === 401);
+    return (
+      <Card title="Storage">
+        {isForbidden && <p>Only administrators may see what is stored. The server says: {error.message}</p>}
+        {error !== undefined && !isForbidden && <Failure error={error} retry={stats.retry} />}
+        {error === undefined && <Loading what="Adding up what is stored" />}
+      </Card>
+    );
+  }
+  const byService = value.services?.map((one) => ({
+    name: one.tenant && one.tenant !== "anonymous" ? `${one.service} (${one.tenant})` : one.service, bytes: one.bytes, note: `${formatExact(one.samples)} samples`,
+  }));
+  const bySeries = value.top_series.map((one) => ({ name: one.series, bytes: one.bytes, note: `${formatExact(one.samples)} samples` }));
+  return (
+    <>
+      <Card title="Storage"><Held stats={value} /></Card>
+      {byService && <Card title="Storage by service"><Shares label="Service" shares={byService} /></Card>}
+      <Card title="Storage by kind of file"><Shares label="Kind of file" shares={Object.entries(value.files).map(([name, bytes]) => ({ name: wordsOf(name), bytes, note: "" }))} /></Card>
+      <Card title="Storage by kind of value" note={<span class="muted">before compression</span>}>
+        <Shares label="Kind of value" shares={[...amounts(value.values), ...amounts(value.dictionary).map((one) => ({ ...one, name: `Dictionary: ${one.name.toLowerCase()}` }))]} />
+      </Card>
+      <div class="status-whole"><Card title="Series that take most"><Shares label="Series" shares={bySeries} /></Card></div>
+    </>
+  );
+}
