@@ -8,6 +8,7 @@ import { Shell } from "./components/Shell.tsx";
 import { listenForKeys } from "./lib/keys.ts";
 import { followHistory, route, type ViewName } from "./lib/route.ts";
 import { Adhoc } from "./views/adhoc/Adhoc.tsx";
+import { DropTarget } from "./views/adhoc/DropTarget.tsx";
 import { Compare } from "./views/compare/Compare.tsx";
 import { Explore } from "./views/explore/Explore.tsx";
 import { Fleet } from "./views/fleet/Fleet.tsx";
@@ -20,6 +21,7 @@ function Page() {
   return (
     <Shell>
       <View key={route.value.view} />
+      <DropTarget />
     </Shell>
   );
 }

@@ -38,7 +38,8 @@ export function apiUrl(path: string, query: Query = {}): string {
   return text ? `api/v1/${path}?${text}` : `api/v1/${path}`;
 }
 
-async function failureOf(response: Response, url: string): Promise<ApiError> {
+/** What an answer that is no success says. */
+export async function failureOf(response: Response, url: string): Promise<ApiError> {
   const text = await response.text().catch(() => "");
   const code = response.headers.get("x-hearth-error") ?? "";
   try {

@@ -31,6 +31,8 @@ export interface Scene {
   readonly front: (kind: string) => Promise<Front>;
   /** Where pages of this server come from. */
   readonly address: (kind: string) => Promise<string>;
+  /** The folder of the page as the sources are now. */
+  readonly builtPage: () => Promise<string>;
   readonly folder: string; // for files of this run
   readonly ui: string;
   readonly binary: string;
@@ -211,6 +213,8 @@ export class Room implements Scene {
   readonly server = (kind: string): Promise<Hearth> => this.stage.server(kind);
   readonly front = (kind: string): Promise<Front> => this.stage.front(kind);
   readonly address = (kind: string): Promise<string> => this.stage.address(kind);
+
+  readonly builtPage = (): Promise<string> => this.stage.builtPage();
 
   readonly open = async (path: string, options: OpenOptions = {}): Promise<Page> => {
     this.#context ??= this.stage.browser.newContext({

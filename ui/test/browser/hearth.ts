@@ -27,6 +27,11 @@ export function send(base: string, method: string, path: string, body?: Uint8Arr
   });
 }
 
+/** Without what would change the server's options. */
+export function plainEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("HEARTH")));
+}
+
 export class Hearth {
   readonly url: string;
   readonly folder: string;
@@ -45,7 +50,7 @@ export class Hearth {
       binary,
       ["server", "--data-dir", join(folder, "data"), "--listen", "127.0.0.1:0", "--listen-otlp-grpc", "off", "--listen-otlp-http", "off",
         "--no-self-profile", "--log-file", join(folder, "log"), ...options],
-      { stdio: ["ignore", "pipe", "inherit"] },
+      { stdio: ["ignore", "pipe", "inherit"], env: plainEnvironment() },
     );
     const line = await new Promise<string>((resolve, reject) => {
       let said = "";

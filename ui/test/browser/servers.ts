@@ -9,3 +9,4 @@ export const seededUntil = Math.floor(Date.now() / 60e3) * 60e3;
 
 defineServer("shop", { fill: (server, ui) => seedShop(server, ui, seededUntil) });
 defineServer("empty", { fill: () => Promise.resolve() });
+defineServer("small", { options: ["--max-body-size", "64KiB"], fill: () => Promise.resolve() });

@@ -2,7 +2,7 @@
 // What is around the views.
 
 import assert from "node:assert/strict";
-import { sees, testsOf, until } from "../harness.ts";
+import { testsOf } from "../harness.ts";
 import "../servers.ts";
 
 const test = testsOf("shell");

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pictures of docs/images, and how each of them comes about.
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { Room, Stage, type Theme, type Tools } from "./harness.ts";
+import type { Hearth } from "./hearth.ts";
+import { shrink } from "./png.ts";
+import { seededUntil } from "./servers.ts";
+
+interface Picture {
+  name: string;
+  path: (shop: Hearth, ui: string) => Promise<string> | string;
+  width?: number;
+  server?: string;
+  act?: (page: Page) => Promise<void>;
+}
+
+const minute = 60e3;
+const range = (fromMinutes: number, untilMinutes: number): Record<string, string> => ({
+  from: String(seededUntil - fromMinutes * minute),
+  until: String(seededUntil - untilMinutes * minute),
+});
+const address = (view: string, params: Record<string, string>): string => `/${view}?${new URLSearchParams(params)}`;
+
+async function uploaded(shop: Hearth, ui: string, name: string): Promise<string> {
+  const said = await shop.post(`/api/v1/adhoc?name=${name}`, readFileSync(join(ui, "../examples", name)));
+  return (JSON.parse(said.toString()) as { id: string }).id;
+}
+
+const hourOfCheckout = { query: "checkout.cpu", ...range(60, 0) };
+const pictures: Picture[] = [
+  { name: "fleet", path: () => "/" },
+  { name: "first-run", path: () => "/", server: "empty" },
+  { name: "explore", path: () => address("explore", { ...hourOfCheckout, by: "version" }) },
+  { name: "search", path: () => address("explore", { ...hourOfCheckout, by: "region", show: "flame", search: "regex|json" }) },
+  { name: "sandwich", path: () => address("explore", { ...hourOfCheckout, show: "sandwich", fn: "malloc" }) },
+  { name: "narrow", path: () => address("explore", { ...hourOfCheckout }), width: 400 },
+  {
+    name: "compare",
+    path: () => {
+      const before = range(60, 30);
+      return address("compare", { base: "checkout.cpu", "base-from": before.from, "base-until": before.until, query: "checkout.cpu", ...range(30, 0) });
+    },
+  },
+  { name: "status", path: () => "/status" },
+  {
+    name: "adhoc",
+    path: async (shop, ui) => `/adhoc/${await uploaded(shop, ui, "checkout.folded")}?against=${await uploaded(shop, ui, "checkout-next.folded")}`,
+  },
+];
+
+async function take(stage: Stage, picture: Picture, theme: Theme): Promise<Buffer> {
+  const room = new Room(stage);
+  const kind = picture.server ?? "shop";
+  const path = await picture.path(await stage.server(kind), stage.ui);
+  const page = await room.open(path, { at: await stage.address(kind), theme, width: picture.width ?? 1280, height: 800 });
+  await page.waitForLoadState("networkidle");
+  await page.waitForFunction(() => document.querySelector(".loading") === null);
+  await picture.act?.(page);
+  await page.waitForTimeout(300);
+  const bytes = await page.screenshot();
+  await room.close();
+  for (const complaint of room.watch.complaints) console.error(`${picture.name}: ${complaint}`);
+  return bytes;
+}
+
+export async function shoot(tools: Tools): Promise<void> {
+  const folder = join(tools.ui, "../docs/images");
+  mkdirSync(folder, { recursive: true });
+  const stage = await Stage.start(tools);
+  try {
+    for (const picture of pictures) {
+      if (tools.words.length > 0 && !tools.words.some((word) => picture.name.includes(word))) continue;
+      for (const theme of ["light", "dark"] as const) {
+        const path = join(folder, `${picture.name}-${theme}.png`);
+        const bytes = shrink(await take(stage, picture, theme));
+        writeFileSync(path, bytes);
+        console.log(`docs/images/${picture.name}-${theme}.png: ${bytes.length} bytes`);
+      }
+    }
+  } finally {
+    await stage.stop();
+  }
+}
