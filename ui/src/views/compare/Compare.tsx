@@ -1,5 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
+// Two selections of profiles against each other: in one sentence, as a flame graph of both, and function by function.
+
+import { useMemo, useState } from "preact/hooks";
+import { ApiError } from "../../api/client.ts";
+import { diffCommand, diffQuery, diffUrl, getDiff, getDiffTree, shellQuote, type Diff, type Scale } from "../../api/diff.ts";
+import { Button, Empty, Failure, Loading, Segmented } from "../../components/basics.tsx";
+import { ProfilePanel, type ProfileSource } from "../../components/panel/ProfilePanel.tsx";
+import type { FlameTree } from "../../flame/tree.ts";
+import { meanOf } from "../../lib/change.ts";
+import { useKeys } from "../../lib/keys.ts";
+import { useResource } from "../../lib/resource.ts";
+import { route, urlOf } from "../../lib/route.ts";
+import type { Query } from "../../api/client.ts";
+import { Changes, patternOf } from "./Changes.tsx";
+import { getCourse, Side } from "./Side.tsx";
+import { compareStateOf, presets, shiftOf, show, swapped, withShift, type CompareState, type SideName } from "./state.ts";
+import { measureOf, summaryOf } from "./summary.ts";
+import { ValuesDialog } from "./Values.tsx";
+import "./Compare.css";
+
+interface Answer {
+  diff: Diff;
+  tree: FlameTree;
+  query: Query; // as it was asked
+}
+
+/** The table and the tree of both sides. Levels, such as memory in use, are not per time: they are compared as they are. */
+async function getAnswer(query: Query, signal: AbortSignal): Promise<Answer> {
+  const [{ diff }, tree] = await Promise.all([getDiff(query, signal), getDiffTree(query, [], signal)]);
+  if (diff.before.averaged && query.scale === "durations" && diff.factor !== 1) return getAnswer({ ...query, scale: "none" }, signal);
+  return { diff, tree, query };
+}
+
+/** Which side an error is about, with the sentence that is left. */
+function sideOfError(error: unknown): { side: SideName; error: Error } | null {
+  const found = error instanceof Error ? /^(--baseline|Before|--comparison|After): (.*)$/s.exec(error.message) : null;
+  if (!found) return null;
+  const side = found[1] === "--baseline" || found[1] === "Before" ? "before" : "after";
+  const sentence = found[2].charAt(0).toUpperCase() + found[2].slice(1);
+  return { side, error: error instanceof ApiError ? new ApiError(sentence, error.status, error.code, error.url) : new Error(sentence) };
+}
+
+const scales: { value: Scale; text: string; title: string }[] = [
+  { value: "durations", text: "Per time", title: "As if both sides lasted equally long: compares rates, such as CPU per second." },
+  { value: "totals", text: "Shares", title: "As if both sides came to the same total: compares shares." },
+  { value: "none", text: "Absolute", title: "As they are." },
+];
+
+function sideUrl(state: CompareState, name: SideName, more: Record<string, string>): string {
+  const { query, range } = state[name];
+  return urlOf("explore", { query, from: range.from, until: range.until, ...more });
+}
+
+function sourceOf(state: CompareState, answer: Answer): ProfileSource {
+  const zoom = (path: readonly string[]): Record<string, string> => (path.length > 0 ? { zoom: path.map((name) => name.replace(/[\\;]/g, "\\$&")).join(";") } : {});
+  return {
+    kind: "diff",
+    title: `${state.before.query} against ${state.after.query}`,
+    focus: (path, signal) => getDiffTree(answer.query, path, signal),
+    curl: () => `curl -g ${shellQuote(decodeURIComponent(diffUrl(answer.query)).replaceAll(" ", "%20"))}`,
+    command: () => diffCommand(answer.query, new URL(".", document.baseURI).href.replace(/\/$/, "")),
+    sides: { before: (path) => sideUrl(state, "before", zoom(path)), after: (path) => sideUrl(state, "after", zoom(path)) },
+  };
+}
+
+function Bar({ state }: { state: CompareState }) {
+  const [isChoosing, setIsChoosing] = useState(false);
+  const shift = String(shiftOf(state));
+  return (
+    <div class="row compare-bar">
+      <Segmented
+        label="What to compare with"
+        value={shift}
+        choices={presets.map(({ name, shiftMs }) => ({ value: String(shiftMs), text: name }))}
+        onChange={(value) => show(withShift(state, Number(value)))}
+      />
+      <Button onClick={() => setIsChoosing(true)}>Two versions…</Button>
+      <Button title="What was before becomes after (x)" onClick={() => show(swapped(state))}>Swap</Button>
+      <span class="spread" />
+      <Segmented label="How values are compared" value={state.scale} choices={scales} onChange={(scale) => show({ ...state, scale })} />
+      {isChoosing && <ValuesDialog state={state} onClose={() => setIsChoosing(false)} />}
+    </div>
+  );
+}
 
 export function Compare() {
-  return <div class="view" />;
+  const state = compareStateOf(route.value.params);
+  const { before, after, scale } = state;
+  const [version, setVersion] = useState(0);
+  const key = JSON.stringify([before, after]);
+  const nowMs = useMemo(() => Date.now(), [key, version]);
+  const hasBoth = before.query !== "" && after.query !== "";
+  const sideKey = (side: SideName) => (state[side].query === "" ? null : JSON.stringify(state[side]));
+  const courses = {
+    before: useResource(sideKey("before"), (signal) => getCourse(before, nowMs, signal), version),
+    after: useResource(sideKey("after"), (signal) => getCourse(after, nowMs, signal), version),
+  };
+  const answer = useResource(hasBoth ? `${key} ${scale}` : null, async (signal) => getAnswer(diffQuery(before, after, scale, nowMs), signal), version);
+  const failed = sideOfError(answer.error);
+  const shown = answer.error === undefined ? answer.value : undefined;
+  const course = courses.before.value;
+  const cores = course && !courses.before.isStale && course.unit === "cores" && course.groups.length > 0 ? meanOf(course.groups[0].points) : null;
+  const measure = shown ? measureOf(shown.diff, cores) : null;
+  const source = useMemo(() => (shown ? sourceOf(state, shown) : null), [shown, key]);
+
+  useKeys([
+    { keys: "x", group: "Compare", what: "Swap the sides", run: () => show(swapped(state)) },
+    { keys: "r", group: "Compare", what: "Ask again", run: () => setVersion((n) => n + 1) },
+  ]);
+  const sideOf = (name: SideName) => {
+    const side = shown?.diff[name] ?? null;
+    const scaled = side && shown ? side.total * (name === "after" ? shown.diff.factor : 1) : 0;
+    return (
+      <Side
+        name={name}
+        selection={state[name]}
+        course={courses[name]}
+        error={failed?.side === name ? failed.error : undefined}
+        retry={answer.retry}
+        side={side}
+        measured={measure && shown?.diff.scaling !== "equal totals" ? measure.format(scaled) : shown ? measureOf({ ...shown.diff, scaling: "not scaled" }, null).format(side!.total) : ""}
+        onChange={(selection) => show({ ...state, [name]: selection })}
+      />
+    );
+  };
+
+  return (
+    <div class="view">
+      <h1 class="visually-hidden">Compare</h1>
+      <div class="compare-sides">{sideOf("before")}{sideOf("after")}</div>
+      {hasBoth && <Bar state={state} />}
+      {!hasBoth && (
+        <Empty title="What should be compared?">
+          <p>Choose a service or write a query on the side after; the side before follows, an hour earlier, until you choose otherwise.</p>
+        </Empty>
+      )}
+      {answer.isLoading && !shown && answer.error === undefined && <Loading what="Comparing" />}
+      {answer.error !== undefined && !failed && <Failure error={answer.error} retry={answer.retry} />}
+      {shown && measure && source && (
+        <div class={answer.isStale ? "stack compare-stale" : "stack"}>
+          <p class="card compare-summary" role="status">{summaryOf(shown.diff, cores)}</p>
+          <ProfilePanel tree={shown.tree} source={source} />
+          <Changes
+            diff={shown.diff}
+            measure={measure}
+            links={{ before: (name) => sideUrl(state, "before", { search: patternOf(name) }), after: (name) => sideUrl(state, "after", { search: patternOf(name) }) }}
+          />
+        </div>
+      )}
+    </div>
+  );
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changed between two selections of profiles: /api/v1/diff, as a table with its uncertainty and as a tree of both sides.
+
+import { decodeFlame } from "../flame/decode.ts";
+import type { FlameTree } from "../flame/tree.ts";
+import { resolveTime, type TimeRange } from "../lib/time.ts";
+import { apiUrl, getBytes, getJson, type Message, type Query } from "./client.ts";
+
+/** What the values of the later side are multiplied by: what makes durations equal (compares rates), totals (compares
+ * shares), or nothing. */
+export type Scale = "durations" | "totals" | "none";
+
+/** One side of a comparison. */
+export interface Selection {
+  query: string;
+  range: TimeRange;
+}
+
+export type DiffVerdict = "grew" | "shrank" | "noise" | "unknown";
+
+/** The change of one value of a function; `after` and `delta` are scaled. */
+export interface Delta {
+  before: number;
+  after: number;
+  delta: number;
+  share_before: number;
+  share_after: number;
+  percent: number | null; // null where there was nothing before
+  error: number | null; // one standard error of `delta`; null where samples are unknown
+  mark: "" | "new" | "gone";
+  verdict: DiffVerdict;
+}
+
+export interface DiffFunction {
+  name: string;
+  self: Delta;
+  total: Delta;
+}
+
+export interface DiffSide {
+  query: string;
+  from_ns: number;
+  until_ns: number;
+  averaged: boolean; // a level, like memory in use
+  profiles: number;
+  total: number; // not scaled
+  duration_ns: number;
+  samples: number | null;
+}
+
+export interface Diff {
+  type: string;
+  unit: string;
+  scaling: string;
+  factor: number; // of the values of `after`
+  before: DiffSide;
+  after: DiffSide;
+  functions: DiffFunction[]; // those that changed most first
+  not_shown: number;
+}
+
+export const MAX_FUNCTIONS = 1000;
+const MAX_NODES = 20000;
+
+function endsOf(range: TimeRange, nowMs: number, side: string): [number, number] {
+  const [from, until] = [resolveTime(range.from, nowMs), resolveTime(range.until, nowMs)];
+  if (Number.isNaN(from) || Number.isNaN(until)) throw new Error(`${side}: “${Number.isNaN(from) ? range.from : range.until}” is no time; choose another.`);
+  if (until - from < 1000) throw new Error(`${side}: the range ends before it has lasted a second; choose another.`);
+  return [Math.round(from), Math.round(until)];
+}
+
+/** The parameters that both forms of the answer take. Relative times are meant from `nowMs` on, the same for both sides. */
+export function diffQuery(before: Selection, after: Selection, scale: Scale, nowMs: number): Query {
+  const [baseFrom, baseUntil] = endsOf(before.range, nowMs, "Before");
+  const [from, until] = endsOf(after.range, nowMs, "After");
+  return {
+    baseline: before.query, comparison: after.query, scale,
+    "baseline-from": baseFrom, "baseline-until": baseUntil, until, "time-range": `${until - from}ms`,
+  };
+}
+
+export async function getDiff(query: Query, signal?: AbortSignal): Promise<{ diff: Diff; messages: Message[] }> {
+  const { data, messages } = await getJson<Diff>("diff", { ...query, rows: MAX_FUNCTIONS }, signal);
+  return { diff: data, messages };
+}
+
+/** The tree of both sides, or of the part below a path of calls. */
+export async function getDiffTree(query: Query, path: readonly string[], signal?: AbortSignal): Promise<FlameTree> {
+  const { data } = await getBytes("diff", treeQuery(query, path), signal);
+  return decodeFlame(data);
+}
+
+function treeQuery(query: Query, path: readonly string[]): Query {
+  return { ...query, format: "flame", "max-nodes": MAX_NODES, "min-share": "0%", path: path.map((name) => name.replace(/[\\;]/g, "\\$&")).join(";") };
+}
+
+/** Where the table is to be had, for people with a terminal. */
+export function diffUrl(query: Query): string {
+  return new URL(apiUrl("diff", query), document.baseURI).href;
+}
+
+/** A word of a command line in quotes that a shell takes away again. */
+export function shellQuote(text: string): string {
+  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The same question to `hearth diff`. */
+export function diffCommand(query: Query, serverUrl: string): string {
+  const words = Object.entries(query).flatMap(([name, value]) => (value === null || value === undefined || value === "" ? [] : [`--${name}`, shellQuote(String(value))]));
+  return ["hearth diff", ...words, "--url", shellQuote(serverUrl)].join(" ");
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What grew and what shrank, function by function, with how far each number may be off by chance.
+
+import { useMemo } from "preact/hooks";
+import type { Delta, Diff, DiffFunction } from "../../api/diff.ts";
+import { useSize } from "../../components/basics.tsx";
+import { VirtualTable, type Column, type Sort } from "../../components/VirtualTable.tsx";
+import { formatCount } from "../../lib/format.ts";
+import { navigate, route } from "../../lib/route.ts";
+import { isTold, signed, type Measure } from "./summary.ts";
+
+const verdicts = { grew: "surely more", shrank: "surely less", noise: "within chance", unknown: "not known" } as const;
+
+export function verdictText(delta: Delta): string {
+  if (delta.delta === 0) return "no change";
+  if (delta.mark !== "" && delta.verdict !== "noise") return delta.mark;
+  return verdicts[delta.verdict];
+}
+
+function toneOf(delta: Delta): string {
+  if (delta.delta === 0 || delta.verdict === "noise") return "muted";
+  return delta.delta > 0 ? "more" : "less";
+}
+
+function ChangeText({ delta, measure }: { delta: Delta; measure: Measure }) {
+  return (
+    <span class={toneOf(delta)}>
+      {signed(delta.delta, measure.format)}
+      {delta.error !== null && delta.error > 0 && <span class="compare-error"> ± {measure.format(delta.error)}</span>}
+    </span>
+  );
+}
+
+export function percentOf(delta: Delta): string {
+  if (delta.percent === null) return delta.mark || "–";
+  const size = Math.abs(delta.percent);
+  return signed(delta.percent, () => `${size >= 10 ? Math.round(size) : size.toFixed(1)} %`);
+}
+
+interface Links {
+  before: (name: string) => string;
+  after: (name: string) => string;
+}
+
+function columnsOf(width: number, measure: Measure, links: Links): Column<DiffFunction>[] {
+  const name: Column<DiffFunction> = {
+    id: "name", title: "Function", isSortable: true, width: "minmax(8em, 2fr)",
+    cell: (fn) => <button type="button" class="compare-name clip" title={`Find ${fn.name} in the flame graph`} onClick={() => find(fn.name)}><bdi>{fn.name || "(no name)"}</bdi></button>,
+  };
+  const number = (id: string, title: string, hint: string, em: string, cell: Column<DiffFunction>["cell"]): Column<DiffFunction> => ({ id, title, hint, isNumber: true, isSortable: true, width: em, cell });
+  const before = number("before", "Self before", "What the function itself cost before.", "7em", (fn) => measure.format(fn.self.before));
+  const after = number("after", "Self after", "What the function itself costs after, scaled.", "7em", (fn) => measure.format(fn.self.after));
+  const self = number("self", "Change of self", "With one standard error, where the number of samples is known.", "minmax(9em, 1fr)", (fn) => <ChangeText delta={fn.self} measure={measure} />);
+  const percent = number("percent", "%", "The change of self as a part of what it was.", "5em", (fn) => <span class={toneOf(fn.self)}>{percentOf(fn.self)}</span>);
+  const total = number("total", "Change of total", "Of the function with all that it calls.", "minmax(9em, 1fr)", (fn) => <ChangeText delta={fn.total} measure={measure} />);
+  const verdict: Column<DiffFunction> = {
+    id: "verdict", title: "Verdict", isSortable: true, width: "7.5em", hint: "Of self: more than three standard errors are sure.",
+    cell: (fn) => <span class={toneOf(fn.self)}>{verdictText(fn.self)}</span>,
+  };
+  const sides: Column<DiffFunction> = {
+    id: "sides", title: "Explore", width: "8em",
+    cell: (fn) => (
+      <span class="compare-links">
+        <a href={links.before(fn.name)} aria-label={`${fn.name} before, in Explore`}>before</a>
+        <a href={links.after(fn.name)} aria-label={`${fn.name} after, in Explore`}>after</a>
+      </span>
+    ),
+  };
+  if (width < 560) return [{ ...name, width: "minmax(6em, 1fr)" }, { ...self, title: "Change", width: "minmax(7em, 1fr)" }, { ...percent, width: "4.5em" }];
+  if (width < 900) return [name, self, percent, verdict];
+  return [name, before, after, self, percent, total, verdict, sides];
+}
+
+export function patternOf(name: string): string {
+  return `^${name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}$`;
+}
+
+function find(name: string): void {
+  navigate({ params: { search: patternOf(name) } });
+}
+
+function keyOf(fn: DiffFunction, id: string): number | string {
+  if (id === "name") return fn.name;
+  if (id === "before") return fn.self.before;
+  if (id === "after") return fn.self.after;
+  if (id === "percent") return fn.self.percent ?? (fn.self.delta === 0 ? 0 : Infinity);
+  if (id === "verdict") return verdictText(fn.self);
+  return id === "total" ? fn.total.delta : fn.self.delta;
+}
+
+/** A sorted copy. By "most", the default, the largest changes of either kind come first, those within chance last. */
+export function sortedChanges(functions: readonly DiffFunction[], sort: Sort): DiffFunction[] {
+  const sign = sort.isDescending ? -1 : 1;
+  const most = (fn: DiffFunction) => (isTold(fn.self) ? 2 : 0) + (isTold(fn.total) ? 1 : 0);
+  const bySize = (a: DiffFunction, b: DiffFunction) => Math.abs(b.self.delta) - Math.abs(a.self.delta) || Math.abs(b.total.delta) - Math.abs(a.total.delta) || (a.name < b.name ? -1 : 1);
+  return [...functions].sort((a, b) => {
+    if (sort.id === "most") return most(b) - most(a) || bySize(a, b);
+    const [x, y] = [keyOf(a, sort.id), keyOf(b, sort.id)];
+    return x === y ? bySize(a, b) : sign * (x < y ? -1 : 1);
+  });
+}
+
+export function Changes({ diff, measure, links }: { diff: Diff; measure: Measure; links: Links }) {
+  const [ref, size] = useSize<HTMLDivElement>();
+  const { params } = route.value;
+  const filter = (params.get("changes") ?? "").toLowerCase();
+  const isSureOnly = params.get("sure") === "1";
+  const [id = "most", order = "down"] = (params.get("changes-sort") ?? "most.down").split(".");
+  const rows = useMemo(() => {
+    const found = diff.functions.filter((fn) => {
+      if (filter && !fn.name.toLowerCase().includes(filter)) return false;
+      return !isSureOnly || fn.self.verdict === "grew" || fn.self.verdict === "shrank" || fn.total.verdict === "grew" || fn.total.verdict === "shrank";
+    });
+    return sortedChanges(found, { id, isDescending: order === "down" });
+  }, [diff, filter, isSureOnly, id, order]);
+  const setParam = (name: string, value: string | null) => navigate({ params: { [name]: value } }, "replace");
+  return (
+    <section class="card" aria-label="What grew and what shrank">
+      <header>
+        <h2 class="spread">What grew and what shrank</h2>
+        <label class="row"><input type="checkbox" checked={isSureOnly} onChange={(event) => setParam("sure", event.currentTarget.checked ? "1" : null)} /> Only what is more than chance</label>
+        <input class="field" type="search" placeholder="Filter functions" aria-label="Filter functions" value={params.get("changes") ?? ""} onInput={(event) => setParam("changes", event.currentTarget.value)} />
+      </header>
+      <div ref={ref} class="compare-table">
+        {rows.length === 0 && <p class="muted inside">{diff.functions.length === 0 ? "No function changed." : isSureOnly ? "No function changed by more than chance, as far as the number of samples is known." : "No function has this in its name."}</p>}
+        {rows.length > 0 && size.width > 0 && (
+          <VirtualTable
+            label="Changes of functions"
+            columns={columnsOf(size.width, measure, links)}
+            rows={rows}
+            keyOf={(fn) => fn.name}
+            sort={{ id, isDescending: order === "down" }}
+            onSort={(next) => setParam("changes-sort", `${next.id}.${next.isDescending ? "down" : "up"}`)}
+            onOpen={(fn) => find(fn.name)}
+            height={`min(${(rows.length + 1) * 28 + 18}px, max(16em, 60vh))`}
+          />
+        )}
+        {diff.not_shown > 0 && <p class="muted inside">{formatCount(diff.not_shown)} functions that changed less are not shown.</p>}
+      </div>
+    </section>
+  );
+}

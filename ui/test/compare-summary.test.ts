@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Delta, Diff, DiffFunction, DiffVerdict } from "../src/api/diff.ts";
+import { measureOf, signed, summaryOf } from "../src/views/compare/summary.ts";
+
+function delta(before: number, after: number, verdict: DiffVerdict = "grew", error: number | null = 1e8): Delta {
+  return {
+    before, after, delta: after - before, share_before: 0, share_after: 0, percent: before === 0 ? null : (after / before - 1) * 100, error,
+    mark: before === 0 && after !== 0 ? "new" : after === 0 && before !== 0 ? "gone" : "", verdict,
+  };
+}
+const fn = (name: string, before: number, after: number, verdict?: DiffVerdict, error?: number | null): DiffFunction => ({
+  name, self: delta(before, after, verdict, error), total: delta(before, after, verdict, error),
+});
+
+function diff(before: number, after: number, functions: DiffFunction[], change: Partial<Diff> = {}): Diff {
+  const side = (total: number) => ({ query: "", from_ns: 0, until_ns: 3600e9, averaged: false, profiles: 60, total, duration_ns: 3600e9, samples: Math.abs(total) / 1e7 });
+  return { type: "cpu", unit: "nanoseconds", scaling: "equal durations", factor: 1, before: side(before), after: side(after), functions, not_shown: 0, ...change };
+}
+
+test("the sentence says how much more it is, and what accounts for it, with its error", () => {
+  const text = summaryOf(diff(3600e9, 4032e9, [fn("hash_block", 1000e9, 1400e9), fn("parse", 500e9, 520e9)]), 1);
+  assert.equal(text, "After is 12 % more CPU per second; hash_block alone accounts for nearly all of it (+0.11 cores ± 0.000028).");
+});
+
+test("less is said as less", () => {
+  const text = summaryOf(diff(4000e9, 2000e9, [fn("a", 3000e9, 1800e9, "shrank")]), null);
+  assert.equal(text, "After is 50 % less CPU per second; a alone accounts for most of it (−20 min ± 100 ms).");
+});
+
+test("without a known number of cores values keep their unit", () => {
+  assert.match(summaryOf(diff(60e9, 120e9, [fn("a", 0, 60e9)]), null), /a, which is new, alone accounts for nearly all of it \(\+1 min ± 100 ms\)/);
+});
+
+test("nothing before, nothing after, and nothing at all", () => {
+  assert.match(summaryOf(diff(0, 5e9, [fn("a", 0, 5e9)]), 1), /^Before there was nothing, after there is 5 s; a, which is new, alone accounts for nearly all of it/);
+  assert.match(summaryOf(diff(5e9, 0, [fn("a", 5e9, 0, "shrank")]), null), /^Before there was 5 s, after there is nothing; a, which is gone, alone accounts/);
+  assert.equal(summaryOf(diff(0, 0, []), null), "Both sides are empty: there is nothing to compare.");
+});
+
+test("changes within chance are no changes", () => {
+  const text = summaryOf(diff(100e9, 100.5e9, [fn("a", 50e9, 50.5e9, "noise")]), null);
+  assert.equal(text, "After is as much CPU per second as before, as far as samples can tell; no function changed by more than chance.");
+});
+
+test("unknown samples are told, and functions are named all the same", () => {
+  const change = diff(100e9, 150e9, [fn("a", 50e9, 100e9, "unknown", null)]);
+  change.before.samples = null;
+  change.after.samples = null;
+  const text = summaryOf(change, 2);
+  assert.match(text, /^After is 50 % more CPU per second; a alone accounts for nearly all of it \(\+1 cores?\)\. How sure this is cannot be told/);
+});
+
+test("equal totals compare shares and say nothing of more or less", () => {
+  const text = summaryOf(diff(100e9, 300e9, [fn("a", 20e9, 30e9), fn("b", 30e9, 20e9, "shrank")], { scaling: "equal totals", factor: 1 / 3 }), 1);
+  assert.match(text, /^Both sides are scaled to the same total; a grew most \(\+10 % ± 0.1 %\), then b \(−10 % ± 0.1 %\)\.$/);
+});
+
+test("a function that moved against the whole is no reason for it", () => {
+  const text = summaryOf(diff(100e9, 120e9, [fn("a", 50e9, 10e9, "shrank"), fn("b", 10e9, 35e9), fn("c", 10e9, 45e9)]), null);
+  assert.match(text, /; a shrank most \(−40 s ± 100 ms\), then c \(\+35 s/);
+});
+
+test("negative values are told as they are", () => {
+  const text = summaryOf(diff(-5e9, 5e9, [fn("a", -5e9, 5e9)]), 1);
+  assert.match(text, /^After is 5 s, before was -5 s; a alone/);
+});
+
+test("levels are told on their own, not per second", () => {
+  const change = diff(1024 ** 2, 2 * 1024 ** 2, [fn("a", 0, 1024 ** 2, "unknown", null)], { type: "inuse_space", unit: "bytes" });
+  change.before.averaged = change.after.averaged = true;
+  change.before.samples = change.after.samples = null;
+  assert.match(summaryOf(change, null), /^After is 100 % more memory in use; a, which is new, alone accounts for nearly all of it \(\+1 MiB\)/);
+});
+
+test("many times as much is said so, and huge values do no harm", () => {
+  assert.match(summaryOf(diff(1e9, 50e9, [fn("a", 1e9, 50e9)]), null), /^After is 50 times as much CPU per second/);
+  assert.match(summaryOf(diff(2 ** 62, 2 ** 62, [fn("a", 2 ** 61, 2 ** 61, "noise")]), null), /no function changed/);
+});
+
+test("names of any length and kind stand in the sentence as they are, cut at 120 characters", () => {
+  const text = summaryOf(diff(1e9, 2e9, [fn("<b>x</b>".repeat(2000), 0, 1e9)]), null);
+  assert.ok(text.length < 400);
+  assert.ok(text.includes("<b>x</b>"));
+  assert.match(summaryOf(diff(1e9, 2e9, [fn("", 0, 1e9)]), null), /\(no name\)/);
+});
+
+test("values are told by what the comparison is about", () => {
+  assert.equal(measureOf(diff(100e9, 100e9, []), 2).format(50e9), "1 core");
+  assert.equal(measureOf(diff(100e9, 100e9, [], { scaling: "not scaled" }), 2).format(50e9), "50 s");
+  assert.equal(measureOf(diff(0, 1, [], { scaling: "equal totals" }), 2).format(1), "–");
+  assert.equal(signed(0, String), "±0");
+  assert.equal(signed(-2, String), "−2");
+});
