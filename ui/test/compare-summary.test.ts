@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { Delta, Diff, DiffFunction, DiffVerdict } from "../src/api/diff.ts";
+import { sortedChanges, percentOf, verdictText } from "../src/views/compare/Changes.tsx";
 import { measureOf, signed, summaryOf } from "../src/views/compare/summary.ts";
 
-function delta(before: number, after: number, verdict: DiffVerdict = "grew", error: number | null = 1e8): Delta {
+function delta(before: number, after: number, verdict: DiffVerdict = "significant", error: number | null = 1e8): Delta {
   return {
     before, after, delta: after - before, share_before: 0, share_after: 0, percent: before === 0 ? null : (after / before - 1) * 100, error,
     mark: before === 0 && after !== 0 ? "new" : after === 0 && before !== 0 ? "gone" : "", verdict,
@@ -22,11 +25,11 @@ function diff(before: number, after: number, functions: DiffFunction[], change: 
 
 test("the sentence says how much more it is, and what accounts for it, with its error", () => {
   const text = summaryOf(diff(3600e9, 4032e9, [fn("hash_block", 1000e9, 1400e9), fn("parse", 500e9, 520e9)]), 1);
-  assert.equal(text, "After is 12 % more CPU per second; hash_block alone accounts for nearly all of it (+0.11 cores ± 0.000028).");
+  assert.equal(text, "After is 12 % more CPU per second; hash_block alone accounts for nearly all of it (+0.111 cores ± 0.000028).");
 });
 
 test("less is said as less", () => {
-  const text = summaryOf(diff(4000e9, 2000e9, [fn("a", 3000e9, 1800e9, "shrank")]), null);
+  const text = summaryOf(diff(4000e9, 2000e9, [fn("a", 3000e9, 1800e9, "significant")]), null);
   assert.equal(text, "After is 50 % less CPU per second; a alone accounts for most of it (−20 min ± 100 ms).");
 });
 
@@ -36,12 +39,12 @@ test("without a known number of cores values keep their unit", () => {
 
 test("nothing before, nothing after, and nothing at all", () => {
   assert.match(summaryOf(diff(0, 5e9, [fn("a", 0, 5e9)]), 1), /^Before there was nothing, after there is 5 s; a, which is new, alone accounts for nearly all of it/);
-  assert.match(summaryOf(diff(5e9, 0, [fn("a", 5e9, 0, "shrank")]), null), /^Before there was 5 s, after there is nothing; a, which is gone, alone accounts/);
+  assert.match(summaryOf(diff(5e9, 0, [fn("a", 5e9, 0, "significant")]), null), /^Before there was 5 s, after there is nothing; a, which is gone, alone accounts/);
   assert.equal(summaryOf(diff(0, 0, []), null), "Both sides are empty: there is nothing to compare.");
 });
 
 test("changes within chance are no changes", () => {
-  const text = summaryOf(diff(100e9, 100.5e9, [fn("a", 50e9, 50.5e9, "noise")]), null);
+  const text = summaryOf(diff(100e9, 100.5e9, [fn("a", 50e9, 50.5e9, "within noise")]), null);
   assert.equal(text, "After is as much CPU per second as before, as far as samples can tell; no function changed by more than chance.");
 });
 
@@ -54,12 +57,12 @@ test("unknown samples are told, and functions are named all the same", () => {
 });
 
 test("equal totals compare shares and say nothing of more or less", () => {
-  const text = summaryOf(diff(100e9, 300e9, [fn("a", 20e9, 30e9), fn("b", 30e9, 20e9, "shrank")], { scaling: "equal totals", factor: 1 / 3 }), 1);
+  const text = summaryOf(diff(100e9, 300e9, [fn("a", 20e9, 30e9), fn("b", 30e9, 20e9, "significant")], { scaling: "equal totals", factor: 1 / 3 }), 1);
   assert.match(text, /^Both sides are scaled to the same total; a grew most \(\+10 % ± 0.1 %\), then b \(−10 % ± 0.1 %\)\.$/);
 });
 
 test("a function that moved against the whole is no reason for it", () => {
-  const text = summaryOf(diff(100e9, 120e9, [fn("a", 50e9, 10e9, "shrank"), fn("b", 10e9, 35e9), fn("c", 10e9, 45e9)]), null);
+  const text = summaryOf(diff(100e9, 120e9, [fn("a", 50e9, 10e9, "significant"), fn("b", 10e9, 35e9), fn("c", 10e9, 45e9)]), null);
   assert.match(text, /; a shrank most \(−40 s ± 100 ms\), then c \(\+35 s/);
 });
 
@@ -77,7 +80,7 @@ test("levels are told on their own, not per second", () => {
 
 test("many times as much is said so, and huge values do no harm", () => {
   assert.match(summaryOf(diff(1e9, 50e9, [fn("a", 1e9, 50e9)]), null), /^After is 50 times as much CPU per second/);
-  assert.match(summaryOf(diff(2 ** 62, 2 ** 62, [fn("a", 2 ** 61, 2 ** 61, "noise")]), null), /no function changed/);
+  assert.match(summaryOf(diff(2 ** 62, 2 ** 62, [fn("a", 2 ** 61, 2 ** 61, "within noise")]), null), /no function changed/);
 });
 
 test("names of any length and kind stand in the sentence as they are, cut at 120 characters", () => {
@@ -93,4 +96,29 @@ test("values are told by what the comparison is about", () => {
   assert.equal(measureOf(diff(0, 1, [], { scaling: "equal totals" }), 2).format(1), "–");
   assert.equal(signed(0, String), "±0");
   assert.equal(signed(-2, String), "−2");
+});
+
+/* The answer of `hearth diff --baseline 'checkout{service_version=1}' --comparison 'checkout{service_version=2}' --type samples
+ * --scale totals --rows 12 --json` about the two files in examples/. */
+const answer = JSON.parse(readFileSync(join(process.env.HEARTH_UI!, "test/data/diff.json"), "utf8")) as Diff;
+
+test("the answer of a server is told as what it is", () => {
+  assert.equal(summaryOf(answer, null), "Both sides are scaled to the same total; regex::Parser::parse, which is new, grew most (+4.09 % ± 0.2 %), then utf8::validate (−2.86 % ± 0.21 %).");
+  const told = new Map(answer.functions.map((one) => [one.name, verdictText(one.self)]));
+  assert.equal(told.get("regex::Parser::parse"), "new");
+  assert.equal(told.get("utf8::validate"), "surely less");
+  assert.equal(told.get("_int_malloc"), "surely more");
+  assert.equal(told.get("json::skip_plain"), "within chance");
+});
+
+test("changes within chance come last, the others by size, unless sorted otherwise", () => {
+  const names = (id: string, isDescending: boolean) => sortedChanges(answer.functions, { id, isDescending }).map((one) => one.name);
+  assert.deepEqual(names("most", true).slice(0, 3), ["regex::Parser::parse", "utf8::validate", "regex::Program::emit"]);
+  assert.equal(names("self", false)[0], "utf8::validate");
+  assert.deepEqual(names("name", false), [...names("name", true)].reverse());
+  assert.deepEqual(sortedChanges([fn("a", 100, 150, "within noise"), fn("b", 1, 2)], { id: "most", isDescending: true }).map((one) => one.name), ["b", "a"]);
+});
+
+test("percentages have a sign, and what is new has a word", () => {
+  assert.deepEqual([delta(10, 12), delta(10, 9.95), delta(0, 5), delta(5, 0), delta(0, 0)].map(percentOf), ["+20 %", "−0.5 %", "new", "−100 %", "–"]);
 });

@@ -16,7 +16,8 @@ export interface Selection {
   range: TimeRange;
 }
 
-export type DiffVerdict = "grew" | "shrank" | "noise" | "unknown";
+/** Whether a change is more than three standard errors. */
+export type DiffVerdict = "significant" | "within noise" | "unknown";
 
 /** The change of one value of a function; `after` and `delta` are scaled. */
 export interface Delta {

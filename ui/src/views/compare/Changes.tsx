@@ -9,16 +9,20 @@ import { formatCount } from "../../lib/format.ts";
 import { navigate, route } from "../../lib/route.ts";
 import { isTold, signed, type Measure } from "./summary.ts";
 
-const verdicts = { grew: "surely more", shrank: "surely less", noise: "within chance", unknown: "not known" } as const;
-
 export function verdictText(delta: Delta): string {
   if (delta.delta === 0) return "no change";
-  if (delta.mark !== "" && delta.verdict !== "noise") return delta.mark;
-  return verdicts[delta.verdict];
+  if (delta.verdict === "within noise") return "within chance";
+  if (delta.mark !== "") return delta.mark;
+  if (delta.verdict === "unknown") return "not known";
+  return delta.delta > 0 ? "surely more" : "surely less";
+}
+
+function isSure(delta: Delta): boolean {
+  return delta.verdict === "significant" && delta.delta !== 0;
 }
 
 function toneOf(delta: Delta): string {
-  if (delta.delta === 0 || delta.verdict === "noise") return "muted";
+  if (delta.delta === 0 || delta.verdict === "within noise") return "muted";
   return delta.delta > 0 ? "more" : "less";
 }
 
@@ -26,7 +30,7 @@ function ChangeText({ delta, measure }: { delta: Delta; measure: Measure }) {
   return (
     <span class={toneOf(delta)}>
       {signed(delta.delta, measure.format)}
-      {delta.error !== null && delta.error > 0 && <span class="compare-error"> ± {measure.format(delta.error)}</span>}
+      {delta.error !== null && delta.error > 0 && <span class="compare-error"> ± {measure.formatError(delta.error)}</span>}
     </span>
   );
 }
@@ -109,7 +113,7 @@ export function Changes({ diff, measure, links }: { diff: Diff; measure: Measure
   const rows = useMemo(() => {
     const found = diff.functions.filter((fn) => {
       if (filter && !fn.name.toLowerCase().includes(filter)) return false;
-      return !isSureOnly || fn.self.verdict === "grew" || fn.self.verdict === "shrank" || fn.total.verdict === "grew" || fn.total.verdict === "shrank";
+      return !isSureOnly || isSure(fn.self) || isSure(fn.total);
     });
     return sortedChanges(found, { id, isDescending: order === "down" });
   }, [diff, filter, isSureOnly, id, order]);

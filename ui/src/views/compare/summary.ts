@@ -2,12 +2,17 @@
 // One plain sentence about a comparison: how much more or less it is, and what accounts for it.
 
 import type { Delta, Diff, DiffFunction } from "../../api/diff.ts";
-import { formatNumber, formatValue } from "../../lib/format.ts";
+import { formatCores, formatNumber, formatValue } from "../../lib/format.ts";
 
 /** How values of a diff are told: cores where it is about CPU over time and it is known how many there were. */
 export interface Measure {
   what: string; // "CPU per second", "memory in use", "samples"
   format: (value: number) => string;
+  formatError: (value: number) => string; // of two digits: more say nothing
+}
+
+function measureBy(what: string, convert: (value: number) => number, text: (amount: number) => string): Measure {
+  return { what, format: (value) => text(convert(value)), formatError: (value) => text(Number(convert(value).toPrecision(2))) };
 }
 
 const nanoseconds: Record<string, number> = { nanoseconds: 1, microseconds: 1e3, milliseconds: 1e6, seconds: 1e9 };
@@ -27,18 +32,10 @@ export function measureOf(diff: Diff, cores: number | null): Measure {
   const isShare = diff.scaling === "equal totals";
   const subject = subjectOf(diff.type);
   const isCpu = subject === "CPU" && nanoseconds[diff.unit] !== undefined;
-  if (isShare) {
-    const total = diff.before.total;
-    return { what: `share of ${subject}`, format: (value) => (total === 0 ? "–" : `${formatNumber((value / total) * 100)} %`) };
-  }
-  if (isRate && isCpu && cores !== null && diff.before.total > 0) {
-    return { what: "CPU per second", format: (value) => coresText((value / diff.before.total) * cores) };
-  }
-  return { what: isRate ? `${subject} per second` : subject, format: (value) => formatValue(value, diff.unit) };
-}
-
-function coresText(cores: number): string {
-  return `${formatNumber(Number(cores.toPrecision(2)))} ${Math.abs(cores) === 1 ? "core" : "cores"}`;
+  const { total } = diff.before;
+  if (isShare) return measureBy(`share of ${subject}`, (value) => (value / total) * 100, (percent) => (Number.isFinite(percent) ? `${formatNumber(percent)} %` : "–"));
+  if (isRate && isCpu && cores !== null && total > 0) return measureBy("CPU per second", (value) => (value / total) * cores, formatCores);
+  return measureBy(isRate ? `${subject} per second` : subject, (value) => value, (value) => formatValue(value, diff.unit));
 }
 
 export function signed(value: number, format: (value: number) => string): string {
@@ -47,7 +44,7 @@ export function signed(value: number, format: (value: number) => string): string
 
 /** Whether a change may be told as one: it is more than chance, or nobody can tell. */
 export function isTold(delta: Delta): boolean {
-  return delta.delta !== 0 && delta.verdict !== "noise";
+  return delta.delta !== 0 && delta.verdict !== "within noise";
 }
 
 function percentText(before: number, after: number): string {
@@ -83,7 +80,7 @@ function headline(diff: Diff, measure: Measure): string {
 
 function changeText(fn: DiffFunction, measure: Measure): string {
   const { delta, error } = fn.self;
-  const spread = error === null || error === 0 ? "" : ` ± ${measure.format(error).replace(/ cores?$/, "")}`;
+  const spread = error === null || error === 0 ? "" : ` ± ${measure.formatError(error).replace(/ cores?$/, "")}`;
   return `${signed(delta, measure.format)}${spread}`;
 }
 
