@@ -13,19 +13,24 @@ export interface SparklineProps {
 
 const isValue = (value: number | null | undefined): value is number => typeof value === "number" && Number.isFinite(value);
 
-/** The path of the points in a box; gaps where there are none, and a dot where one stands alone. */
+/** How far points that belong together are apart at most: senders may report less often than there are points. */
+function reachOf(places: readonly number[]): number {
+  const gaps = places.slice(1).map((place, i) => place - places[i]).sort((a, b) => a - b);
+  return 2 * (gaps[gaps.length >> 1] ?? 0);
+}
+
+/** The path of the points in a box, broken where there are none for longer than usual; a dot where one stands alone. */
 export function sparkPath(points: readonly (number | null)[], max: number, width: number, height: number): string {
   const step = points.length > 1 ? width / (points.length - 1) : 0;
+  const places = points.flatMap((value, i) => (isValue(value) ? [i] : []));
+  const reach = reachOf(places);
   let path = "";
-  for (let i = 0; i < points.length; i++) {
-    const value = points[i];
-    if (!isValue(value)) continue;
-    const x = (i * step).toFixed(1);
-    const y = (height - 1 - (max > 0 ? Math.max(0, value) / max : 0) * (height - 2)).toFixed(1);
-    const isStart = !isValue(points[i - 1]);
-    path += `${isStart ? "M" : "L"}${x} ${y}`;
-    if (isStart && !isValue(points[i + 1])) path += "h0.1";
-  }
+  places.forEach((place, i) => {
+    const y = height - 1 - (max > 0 ? Math.max(0, points[place]!) / max : 0) * (height - 2);
+    const isStart = i === 0 || place - places[i - 1] > reach;
+    const isAlone = isStart && (i + 1 === places.length || places[i + 1] - place > reach);
+    path += `${isStart ? "M" : "L"}${(place * step).toFixed(1)} ${y.toFixed(1)}${isAlone ? "h0.1" : ""}`;
+  });
   return path;
 }
 

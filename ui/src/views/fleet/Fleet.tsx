@@ -11,13 +11,14 @@ import { FirstRun, SELF_SERVICE } from "../../components/FirstRun.tsx";
 import { Sparkline } from "../../components/Sparkline.tsx";
 import { TimeRangePicker } from "../../components/TimeRangePicker.tsx";
 import { VirtualTable, type Column, type Sort } from "../../components/VirtualTable.tsx";
-import { formatCount, formatTime } from "../../lib/format.ts";
+import { formatNumber, formatTime } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { usePoll } from "../../lib/poll.ts";
 import { useResource } from "../../lib/resource.ts";
 import { navigate, route } from "../../lib/route.ts";
 import { zone } from "../../lib/theme.ts";
 import { defaultRange, isRelative, resolveTime, type TimeRange } from "../../lib/time.ts";
+import { useTyped } from "../../lib/typed.ts";
 import { ChangeCell, compareUrl, Cores, exploreUrl, HealthCell, Memory, rowQuery } from "./cells.tsx";
 import { healthOf, isDescendingAtFirst, isSortId, rowsOf, sorted, sorts, type ServiceRow, type SortId } from "./rows.ts";
 import "./Fleet.css";
@@ -31,7 +32,7 @@ interface FleetState {
   sort: Sort & { id: SortId };
 }
 
-/** `sort` in the URL is a column, with "-up" or "-down" where it is the other way round than at first. */
+/** `sort` in the URL is a column, with ".up" or ".down" where it is the other way round than at first. */
 function stateOf(params: ReadonlyMap<string, string>): FleetState {
   const [, id = "", order] = /^(.*?)(?:\.(up|down))?$/.exec(params.get("sort") ?? "") ?? [];
   const known = isSortId(id) ? id : "worse";
@@ -112,22 +113,23 @@ function Nothing({ filter, onArrived }: { filter: string; onArrived: () => void 
   if (!filter) return <OtherTimes />;
   return (
     <Empty title={`No service has “${filter}” in its name`}>
-      <p>Of all times and names there are {formatCount(services.value.length)} services.</p>
+      <p>Of all times and names there are {formatNumber(services.value.length)} services.</p>
       <div><Button onClick={() => navigate({ params: { filter: null } }, "replace")}>Show all</Button></div>
     </Empty>
   );
 }
 
 function summaryOf(answer: FleetAnswer, rows: readonly ServiceRow[]): string {
-  const count = (n: number) => `${formatCount(n)} ${n === 1 ? "service" : "services"}`;
+  const count = (n: number) => `${formatNumber(n)} ${n === 1 ? "service" : "services"}`;
   const nWorse = rows.filter((row) => row.cpuChange.verdict === "surely-more" || row.memoryChange.verdict === "surely-more").length;
-  const shown = answer.nLeftOut > 0 ? `The ${formatCount(rows.length)} largest of ${count(answer.nServices)}; the filter finds the others` : count(answer.nServices);
-  return `${shown}. ${nWorse === 0 ? "None surely uses" : `${formatCount(nWorse)} surely ${nWorse === 1 ? "uses" : "use"}`} more than a day before.`;
+  const shown = answer.nLeftOut > 0 ? `The ${formatNumber(rows.length)} largest of ${count(answer.nServices)}; the filter finds the others` : count(answer.nServices);
+  return `${shown}. ${nWorse === 0 ? "None surely uses" : `${formatNumber(nWorse)} surely ${nWorse === 1 ? "uses" : "use"}`} more than a day before.`;
 }
 
 export function Fleet() {
   const { range, filter, sort } = stateOf(route.value.params);
   const filterField = useRef<HTMLInputElement>(null);
+  const [typed, setTyped] = useTyped(filter, (text) => navigate({ params: { filter: text } }, "replace"));
   const [sizeRef, size] = useSize<HTMLDivElement>();
   const [arrivals, setArrivals] = useState(0);
   const isOpen = range.until === "now";
@@ -167,8 +169,8 @@ export function Fleet() {
           type="search"
           placeholder="Filter services"
           aria-label="Filter services by a part of the name"
-          value={filter}
-          onInput={(event) => navigate({ params: { filter: event.currentTarget.value } }, "replace")}
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
         />
         <RangeBar range={range} />
         <label class="row fleet-sort">
