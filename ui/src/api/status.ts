@@ -44,9 +44,9 @@ export interface ScrapeTarget {
 /** An option of the server as it is in force. */
 export interface EffectiveOption {
   name: string;
-  value: string;
-  source: string; // default, flag, environment, file
-  summary?: string;
+  value: string | string[] | null; // null: not set, and there is no default
+  origin: string; // default, flag, environment, file
+  where: string; // the flag, variable or file and line that set it
 }
 
 export interface Status {
@@ -62,8 +62,8 @@ export interface Status {
   sources: Source[];
   scrape: ScrapeTarget[];
   options?: EffectiveOption[];
-  retention?: unknown;
-  limits?: unknown;
+  retention?: Record<string, number | null>;
+  limits?: Record<string, number | null>; // null: none
 }
 
 export interface Amount {

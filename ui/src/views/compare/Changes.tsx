@@ -136,7 +136,7 @@ export function Changes({ diff, measure, links }: { diff: Diff; measure: Measure
             sort={{ id, isDescending: order === "down" }}
             onSort={(next) => setParam("changes-sort", `${next.id}.${next.isDescending ? "down" : "up"}`)}
             onOpen={(fn) => find(fn.name)}
-            height={`min(${(rows.length + 1) * 28 + 18}px, max(16em, 60vh))`}
+            height={`min(${(rows.length + 1) * 28 + 4}px, max(16em, 60vh))`}
           />
         )}
         {diff.not_shown > 0 && <p class="muted inside">{formatCount(diff.not_shown)} functions that changed less are not shown.</p>}

@@ -78,7 +78,7 @@ function columnsOf(width: number, range: TimeRange, nowMs: number): Column<Servi
     cell: (row) => <HealthCell health={row.health} nowMs={nowMs} />,
   };
   const compare: Column<ServiceRow> = {
-    id: "compare", title: "", width: "5.5em",
+    id: "compare", title: "Yesterday", width: "5.5em",
     cell: (row) => <a href={compareUrl(rowQuery(row), range, nowMs)} aria-label={`Compare ${row.service} with yesterday`}>Compare</a>,
   };
   if (width < 560) return [{ ...service, width: "minmax(6em, 1fr)" }, { ...cpu, width: "4.5em" }, cpuChange];

@@ -7,10 +7,14 @@ import { formatAgo, formatBytes, formatCount, formatDuration } from "../../lib/f
 import { navigate, route } from "../../lib/route.ts";
 import { Card } from "./parts.tsx";
 
+function valueText({ value }: EffectiveOption): string {
+  return (Array.isArray(value) ? value.join(", ") : value) || "–";
+}
+
 export function Options({ options }: { options: readonly EffectiveOption[] }) {
   const search = route.value.params.get("options") ?? "";
   const words = search.toLowerCase();
-  const rows = options.filter((one) => `${one.name} ${one.value} ${one.source} ${one.summary ?? ""}`.toLowerCase().includes(words));
+  const rows = options.filter((one) => `${one.name} ${valueText(one)} ${one.origin} ${one.where}`.toLowerCase().includes(words));
   return (
     <Card
       title="Options in force"
@@ -22,11 +26,11 @@ export function Options({ options }: { options: readonly EffectiveOption[] }) {
             label="Options"
             rows={rows}
             keyOf={(row) => row.name}
-            height={`min(${(rows.length + 1) * 28 + 18}px, 26em)`}
+            height={`min(${(rows.length + 1) * 28 + 4}px, 26em)`}
             columns={[
-              { id: "name", title: "Option", width: "minmax(9em, 1fr)", cell: (row) => <span class="mono" title={row.summary ?? row.name}>{row.name}</span> },
-              { id: "value", title: "Value", width: "minmax(6em, 1.2fr)", cell: (row) => <span class="mono" title={row.value}>{row.value === "" ? "–" : row.value}</span> },
-              { id: "source", title: "From", width: "minmax(4em, 0.5fr)", cell: (row) => <span class={row.source === "default" ? "muted" : ""}>{row.source}</span> },
+              { id: "name", title: "Option", width: "minmax(9em, 1fr)", cell: (row) => <span class="mono" title={row.name}>{row.name}</span> },
+              { id: "value", title: "Value", width: "minmax(6em, 1.2fr)", cell: (row) => <span class="mono" title={valueText(row)}>{valueText(row)}</span> },
+              { id: "origin", title: "Set by", width: "minmax(5em, 0.8fr)", cell: (row) => <span class={row.origin === "default" ? "muted" : ""} title={row.where}>{row.where || row.origin}</span> },
             ]}
           />
         )}
@@ -44,7 +48,7 @@ export function Targets({ targets, nowMs }: { targets: readonly ScrapeTarget[]; 
             label="Scraped programs"
             rows={targets}
             keyOf={(row) => `${row.job} ${row.kind} ${row.url}`}
-            height={`min(${(targets.length + 1) * 28 + 18}px, 22em)`}
+            height={`min(${(targets.length + 1) * 28 + 4}px, 22em)`}
             columns={[
               { id: "job", title: "Job", width: "minmax(5em, 0.6fr)", cell: (row) => row.job },
               { id: "url", title: "Address", width: "minmax(8em, 1.4fr)", cell: (row) => <span title={row.url}>{row.url}</span> },

@@ -106,7 +106,7 @@ export function Sources({ sources, nowMs, each }: { sources: readonly Source[]; 
             keyOf={keyOf}
             sort={sort}
             onSort={(next) => navigate({ params: { sort: next.id === "last_seen" && next.isDescending ? null : `${next.id}.${next.isDescending ? "down" : "up"}` } })}
-            height={`min(${(rows.length + 1) * 28 + 18}px, 26em)`}
+            height={`min(${(rows.length + 1) * 28 + 4}px, 26em)`}
           />
         )}
       </div>

@@ -73,11 +73,13 @@ function Waiting({ status }: { status: ServerStatus }) {
   );
 }
 
-/** Facts that a server may tell of, whatever they are: an object as rows, anything else as text. */
-function Extra({ title, value }: { title: string; value: unknown }) {
-  if (value === undefined || value === null) return null;
-  const fields = typeof value === "object" ? (value as Record<string, unknown>) : { [title]: value };
-  return <Card title={title}><Facts facts={fieldsOf(fields)} /></Card>;
+function retentionFacts(retention: Record<string, number | null>): (readonly [string, string])[] {
+  const { bytes, min_free_bytes: free, ...others } = retention;
+  return [
+    ...fieldsOf(others, "no limit"),
+    ["Size of the store", bytes ? formatBytes(bytes) : "no limit"],
+    ["Left free on the disk", free ? formatBytes(free) : "a hundredth, at most 1 GiB"],
+  ];
 }
 
 export function Status() {
@@ -107,8 +109,8 @@ export function Status() {
         <Server status={value} nowMs={atMs} />
         <Incoming status={value} rates={rates?.all ?? null} />
         <Waiting status={value} />
-        <Extra title="Retention" value={value.retention} />
-        <Extra title="Limits" value={value.limits} />
+        {value.retention && <Card title="Retention"><Facts facts={retentionFacts(value.retention)} /></Card>}
+        {value.limits && <Card title="Limits"><Facts facts={fieldsOf(value.limits, "none")} /></Card>}
       </div>
       <Sources sources={value.sources} nowMs={atMs} each={rates?.each ?? null} />
       <div class="status-grid wide"><Storage stats={stats} /></div>

@@ -13,11 +13,11 @@ import { Bar, Card, Facts, formatExact, wordsOf } from "./parts.tsx";
 interface Share {
   name: string;
   bytes: number;
-  note: string;
+  n?: number; // of what is counted beside
 }
 
 /** The largest first, with bars; what has nothing is left out. */
-function Shares({ label, shares }: { label: string; shares: readonly Share[] }) {
+function Shares({ label, counted, shares }: { label: string; counted?: string; shares: readonly Share[] }) {
   const rows = shares.filter((one) => one.bytes > 0).sort((a, b) => b.bytes - a.bytes);
   const total = rows.reduce((sum, one) => sum + one.bytes, 0);
   if (rows.length === 0) return <p class="muted">Nothing yet.</p>;
@@ -27,12 +27,12 @@ function Shares({ label, shares }: { label: string; shares: readonly Share[] }) 
         label={label}
         rows={rows}
         keyOf={(row) => row.name}
-        height={`min(${(rows.length + 1) * 28 + 18}px, 22em)`}
+        height={`min(${(rows.length + 1) * 28 + 4}px, 22em)`}
         columns={[
-          { id: "name", title: label, width: "minmax(7em, 1fr)", cell: (row) => <span title={row.name}>{row.name}</span> },
-          { id: "note", title: "", width: "minmax(0, 9em)", isNumber: true, cell: (row) => <span class="muted">{row.note}</span> },
-          { id: "bytes", title: "Size", width: "6em", isNumber: true, cell: (row) => formatBytes(row.bytes) },
-          { id: "share", title: "", width: "minmax(3em, 6em)", cell: (row) => <Bar share={row.bytes / total} /> },
+          { id: "name", title: label, width: "minmax(8em, 1fr)", cell: (row) => <span title={row.name}>{row.name}</span> },
+          ...(counted ? [{ id: "n", title: counted, width: "5.5em", isNumber: true, cell: (row: Share) => formatExact(row.n ?? 0) }] : []),
+          { id: "bytes", title: "Size", width: "5.5em", isNumber: true, cell: (row) => formatBytes(row.bytes) },
+          { id: "share", title: "Share", width: "minmax(2.5em, 5em)", cell: (row) => <Bar share={row.bytes / total} /> },
         ]}
       />
     </div>
@@ -40,7 +40,7 @@ function Shares({ label, shares }: { label: string; shares: readonly Share[] }) 
 }
 
 const amounts = (kinds: Record<string, Amount>): Share[] =>
-  Object.entries(kinds).map(([name, { n, bytes }]) => ({ name: wordsOf(name), bytes, note: `${formatExact(n)} values` }));
+  Object.entries(kinds).map(([name, { n, bytes }]) => ({ name: wordsOf(name), bytes, n }));
 
 function Held({ stats }: { stats: Stats }) {
   const range = stats.first_ns && stats.last_ns ? `${formatTime(stats.first_ns / 1e6, zone.value, false)} to ${formatTime(stats.last_ns / 1e6, zone.value, false)}` : "nothing yet";
@@ -74,18 +74,18 @@ export function Storage({ stats }: { stats: Resource<Stats> }) {
     );
   }
   const byService = value.services?.map((one) => ({
-    name: one.tenant && one.tenant !== "anonymous" ? `${one.service} (${one.tenant})` : one.service, bytes: one.bytes, note: `${formatExact(one.samples)} samples`,
+    name: one.tenant && one.tenant !== "anonymous" ? `${one.service} (${one.tenant})` : one.service, bytes: one.bytes, n: one.samples,
   }));
-  const bySeries = value.top_series.map((one) => ({ name: one.series, bytes: one.bytes, note: `${formatExact(one.samples)} samples` }));
+  const bySeries = value.top_series.map((one) => ({ name: one.series, bytes: one.bytes, n: one.samples }));
   return (
     <>
       <Card title="Storage"><Held stats={value} /></Card>
-      {byService && <Card title="Storage by service"><Shares label="Service" shares={byService} /></Card>}
-      <Card title="Storage by kind of file"><Shares label="Kind of file" shares={Object.entries(value.files).map(([name, bytes]) => ({ name: wordsOf(name), bytes, note: "" }))} /></Card>
+      {byService && <Card title="Storage by service"><Shares label="Service" counted="Samples" shares={byService} /></Card>}
+      <Card title="Storage by kind of file"><Shares label="Kind of file" shares={Object.entries(value.files).map(([name, bytes]) => ({ name: wordsOf(name), bytes }))} /></Card>
       <Card title="Storage by kind of value" note={<span class="muted">before compression</span>}>
-        <Shares label="Kind of value" shares={[...amounts(value.values), ...amounts(value.dictionary).map((one) => ({ ...one, name: `Dictionary: ${one.name.toLowerCase()}` }))]} />
+        <Shares label="Kind of value" counted="Values" shares={[...amounts(value.values), ...amounts(value.dictionary).map((one) => ({ ...one, name: `Dictionary: ${one.name.toLowerCase()}` }))]} />
       </Card>
-      <div class="status-whole"><Card title="Series that take most"><Shares label="Series" shares={bySeries} /></Card></div>
+      <div class="status-whole"><Card title="Series that take most"><Shares label="Series" counted="Samples" shares={bySeries} /></Card></div>
     </>
   );
 }
