@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { diffCommand, diffQuery, shellQuote } from "../src/api/diff.ts";
-import { compareParams, compareStateOf, presets, shiftOf, swapped, withShift, withValues } from "../src/views/compare/state.ts";
+import { compareParams, compareStateOf, presets, shiftOf, swapped, withSelection, withShift, withValues } from "../src/views/compare/state.ts";
 
 const parse = (params: Record<string, string>) => compareStateOf(new Map(Object.entries(params)));
 const given = (params: ReturnType<typeof compareParams>) => Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
@@ -62,4 +62,27 @@ test("commands are quoted for shells", () => {
   assert.equal(shellQuote("shop.cpu"), "shop.cpu");
   assert.equal(shellQuote(`it's {a="b"}`), `'it'\\''s {a="b"}'`);
   assert.equal(diffCommand({ baseline: "a b", scale: "none", until: 5 }, "http://h:1"), "hearth diff --baseline 'a b' --scale none --until 5 --url http://h:1");
+});
+
+test("the side before follows the one after until it is chosen by itself", () => {
+  const state = parse({ query: "a" });
+  const other = withSelection(state, "after", { query: "b", range: { from: "now-1d", until: "now" } });
+  assert.deepEqual(given(compareParams(other)), { query: "b", from: "now-1d", until: "now" });
+  assert.deepEqual(other.before.range, { from: "now-172800s", until: "now-86400s" }, "the day before, not an hour before");
+  const chosen = withSelection(other, "before", { ...other.before, query: "c" });
+  assert.equal(withSelection(chosen, "after", { ...chosen.after, query: "d" }).before.query, "c");
+  const weekly = withShift(state, presets[2].shiftMs);
+  assert.equal(shiftOf(withSelection(weekly, "after", { query: "a", range: { from: "now-15m", until: "now" } })), presets[2].shiftMs);
+});
+
+test("a query on either side fills the other if that has none", () => {
+  const empty = parse({});
+  assert.deepEqual(given(compareParams(withSelection(empty, "before", { ...empty.before, query: "a" }))), { query: "a" });
+  assert.deepEqual(given(compareParams(withSelection(empty, "after", { ...empty.after, query: "a" }))), { query: "a" });
+});
+
+test("times that cannot be read stay as they are written", () => {
+  const state = parse({ query: "a", from: "nonsense" });
+  assert.equal(state.after.range.from, "nonsense");
+  assert.doesNotThrow(() => compareParams(withSelection(state, "after", { query: "b", range: state.after.range })));
 });

@@ -2,19 +2,19 @@
 // Two selections of profiles against each other: in one sentence, as a flame graph of both, and function by function.
 
 import { useMemo, useState } from "preact/hooks";
-import { ApiError } from "../../api/client.ts";
+import { ApiError, type Query } from "../../api/client.ts";
 import { diffCommand, diffQuery, diffUrl, getDiff, getDiffTree, shellQuote, type Diff, type Scale } from "../../api/diff.ts";
+import type { Series } from "../../api/series.ts";
 import { Button, Empty, Failure, Loading, Segmented } from "../../components/basics.tsx";
 import { ProfilePanel, type ProfileSource } from "../../components/panel/ProfilePanel.tsx";
 import type { FlameTree } from "../../flame/tree.ts";
 import { meanOf } from "../../lib/change.ts";
 import { useKeys } from "../../lib/keys.ts";
-import { useResource } from "../../lib/resource.ts";
+import { useResource, type Resource } from "../../lib/resource.ts";
 import { route, urlOf } from "../../lib/route.ts";
-import type { Query } from "../../api/client.ts";
 import { Changes, patternOf } from "./Changes.tsx";
 import { getCourse, Side } from "./Side.tsx";
-import { compareStateOf, presets, shiftOf, show, swapped, withShift, type CompareState, type SideName } from "./state.ts";
+import { compareStateOf, presets, shiftOf, show, swapped, withSelection, withShift, type CompareState, type SideName } from "./state.ts";
 import { measureOf, summaryOf } from "./summary.ts";
 import { ValuesDialog } from "./Values.tsx";
 import "./Compare.css";
@@ -23,13 +23,22 @@ interface Answer {
   diff: Diff;
   tree: FlameTree;
   query: Query; // as it was asked
+  note: string; // why it was asked otherwise than wanted; "" if it was not
 }
 
-/** The table and the tree of both sides. Levels, such as memory in use, are not per time: they are compared as they are. */
-async function getAnswer(query: Query, signal: AbortSignal): Promise<Answer> {
-  const [{ diff }, tree] = await Promise.all([getDiff(query, signal), getDiffTree(query, [], signal)]);
-  if (diff.before.averaged && query.scale === "durations" && diff.factor !== 1) return getAnswer({ ...query, scale: "none" }, signal);
-  return { diff, tree, query };
+/** The table and the tree of both sides. Levels, such as memory in use, are not per time: they are compared as they are.
+ * Profiles that do not say how long they took are compared by shares. */
+async function getAnswer(query: Query, signal: AbortSignal, note = ""): Promise<Answer> {
+  const isRate = query.scale === "durations";
+  try {
+    const [{ diff }, tree] = await Promise.all([getDiff(query, signal), getDiffTree(query, [], signal)]);
+    if (diff.before.averaged && isRate && diff.factor !== 1) return await getAnswer({ ...query, scale: "none" }, signal);
+    return { diff, tree, query, note };
+  } catch (error) {
+    const hasNoDuration = error instanceof ApiError && error.status === 400 && /\bhow long\b/.test(error.message);
+    if (!isRate || !hasNoDuration) throw error;
+    return getAnswer({ ...query, scale: "totals" }, signal, "Compared by shares, since a side does not say how long its profiles took.");
+  }
 }
 
 /** Which side an error is about, with the sentence that is left. */
@@ -64,6 +73,11 @@ function sourceOf(state: CompareState, answer: Answer): ProfileSource {
   };
 }
 
+/** A side without profiles, or one that is refused, need not be compared: it says so itself. */
+function hasProfiles(course: Resource<Series>): boolean {
+  return course.value !== undefined && !course.isStale && course.error === undefined && course.value.groups.length > 0;
+}
+
 function Bar({ state }: { state: CompareState }) {
   const [isChoosing, setIsChoosing] = useState(false);
   const shift = String(shiftOf(state));
@@ -96,7 +110,8 @@ export function Compare() {
     before: useResource(sideKey("before"), (signal) => getCourse(before, nowMs, signal), version),
     after: useResource(sideKey("after"), (signal) => getCourse(after, nowMs, signal), version),
   };
-  const answer = useResource(hasBoth ? `${key} ${scale}` : null, async (signal) => getAnswer(diffQuery(before, after, scale, nowMs), signal), version);
+  const canCompare = hasBoth && hasProfiles(courses.before) && hasProfiles(courses.after);
+  const answer = useResource(canCompare ? `${key} ${scale}` : null, async (signal) => getAnswer(diffQuery(before, after, scale, nowMs), signal), version);
   const failed = sideOfError(answer.error);
   const shown = answer.error === undefined ? answer.value : undefined;
   const course = courses.before.value;
@@ -120,7 +135,7 @@ export function Compare() {
         retry={answer.retry}
         side={side}
         measured={measure && shown?.diff.scaling !== "equal totals" ? measure.format(scaled) : shown ? measureOf({ ...shown.diff, scaling: "not scaled" }, null).format(side!.total) : ""}
-        onChange={(selection) => show({ ...state, [name]: selection })}
+        onChange={(selection) => show(withSelection(state, name, selection))}
       />
     );
   };
@@ -132,14 +147,17 @@ export function Compare() {
       {hasBoth && <Bar state={state} />}
       {!hasBoth && (
         <Empty title="What should be compared?">
-          <p>Choose a service or write a query on the side after; the side before follows, an hour earlier, until you choose otherwise.</p>
+          <p>Choose a service or write a query on the side after. The side before follows it, an hour earlier, until you choose otherwise there.</p>
         </Empty>
       )}
-      {answer.isLoading && !shown && answer.error === undefined && <Loading what="Comparing" />}
+      {hasBoth && !shown && answer.error === undefined && (courses.before.isLoading || courses.after.isLoading || answer.isLoading) && <Loading what="Comparing" />}
       {answer.error !== undefined && !failed && <Failure error={answer.error} retry={answer.retry} />}
       {shown && measure && source && (
         <div class={answer.isStale ? "stack compare-stale" : "stack"}>
-          <p class="card compare-summary" role="status">{summaryOf(shown.diff, cores)}</p>
+          <div class="card compare-summary" role="status">
+            <p>{summaryOf(shown.diff, cores)}</p>
+            {shown.note && <p class="muted">{shown.note}</p>}
+          </div>
           <ProfilePanel tree={shown.tree} source={source} />
           <Changes
             diff={shown.diff}

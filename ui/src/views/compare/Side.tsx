@@ -2,6 +2,7 @@
 // One side of a comparison: its query, its time, its values over time, and what went wrong with it alone.
 
 import { getTypes } from "../../api/census.ts";
+import { ApiError } from "../../api/client.ts";
 import type { DiffSide, Selection } from "../../api/diff.ts";
 import { getSeries, type Series } from "../../api/series.ts";
 import { Failure, Loading } from "../../components/basics.tsx";
@@ -45,7 +46,9 @@ export function Side({ name, selection, course, error, retry, side, measured, on
 }) {
   const title = name === "before" ? "Before" : "After";
   const series = course.value;
-  const isEmpty = series !== undefined && !course.isStale && series.groups.length === 0;
+  const problem = course.error ?? error;
+  const refusal = problem instanceof ApiError && (problem.status === 400 || problem.status === 404) ? problem : undefined;
+  const isEmpty = series !== undefined && !course.isStale && problem === undefined && series.groups.length === 0;
   return (
     <section class={`card compare-side ${name}`} aria-label={title}>
       <header>
@@ -53,18 +56,17 @@ export function Side({ name, selection, course, error, retry, side, measured, on
         {selection.query && <a href={urlOf("explore", { query: selection.query, from: selection.range.from, until: selection.range.until })}>Explore this side</a>}
       </header>
       <div class="inside stack">
-        <QueryPicker query={selection.query} range={selection.range} label={`Query ${name}`} error={error} onChange={(query) => onChange({ ...selection, query })} />
+        <QueryPicker query={selection.query} range={selection.range} label={`Query ${name}`} error={refusal} onChange={(query) => onChange({ ...selection, query })} />
         <TimeRangePicker range={selection.range} label={`Time ${name}`} onChange={(range) => onChange({ ...selection, range })} />
         {course.isLoading && !series && <Loading what="Asking for values over time" />}
-        {course.error !== undefined && error === undefined && <Failure error={course.error} retry={course.retry} />}
-        {error !== undefined && <Failure error={error} retry={retry} />}
+        {problem !== undefined && refusal === undefined && <Failure error={problem} retry={course.error === undefined ? retry : course.retry} />}
         {isEmpty && (
           <div class="muted">
             <p>There are no profiles on this side.</p>
             {series.messages.map((message) => <p key={message.text}>{message.text}</p>)}
           </div>
         )}
-        {series && series.groups.length > 0 && (
+        {series && series.groups.length > 0 && problem === undefined && (
           <Timeline
             series={series}
             label={`Values over time ${name}`}

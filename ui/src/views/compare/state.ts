@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of a comparison in the URL: `query`, `from`, `until` are the side after, `base`, `base-from`, `base-until` the side
-// before. What is not given of the side before is as it is after, an hour earlier.
+// before. What is not given of the side before is as it is after, over the time that ended when that began (an hour before,
+// where it is shorter).
 
 import type { Scale, Selection } from "../../api/diff.ts";
 import { navigate, type Params } from "../../lib/route.ts";
@@ -29,10 +30,16 @@ function isScale(text: string | undefined): text is Scale {
   return text === "totals" || text === "none";
 }
 
+/** The range to compare with unless another is given. */
+function earlierOf(range: TimeRange): TimeRange {
+  const length = resolveTime(range.until, ANY_NOW_MS) - resolveTime(range.from, ANY_NOW_MS);
+  return shifted(range, Math.max(HOUR_MS, length || 0), ANY_NOW_MS);
+}
+
 export function compareStateOf(params: ReadonlyMap<string, string>): CompareState {
   const query = params.get("query") ?? "";
   const range = { from: params.get("from") ?? defaultRange.from, until: params.get("until") ?? defaultRange.until };
-  const earlier = shifted(range, HOUR_MS, ANY_NOW_MS);
+  const earlier = earlierOf(range);
   const scale = params.get("scale");
   return {
     before: { query: params.get("base") ?? query, range: { from: params.get("base-from") ?? earlier.from, until: params.get("base-until") ?? earlier.until } },
@@ -44,7 +51,7 @@ export function compareStateOf(params: ReadonlyMap<string, string>): CompareStat
 /** Parameters that say this state, the shortest way. */
 export function compareParams(state: CompareState): Params {
   const { before, after, scale } = state;
-  const earlier = shifted(after.range, HOUR_MS, ANY_NOW_MS);
+  const earlier = earlierOf(after.range);
   const isDefault = after.range.from === defaultRange.from && after.range.until === defaultRange.until;
   return {
     query: after.query || null,
@@ -75,6 +82,18 @@ export function shiftOf({ before, after }: CompareState): number | null {
   if (before.query !== after.query) return null;
   const by = (end: keyof TimeRange) => Math.round((resolveTime(after.range[end], ANY_NOW_MS) - resolveTime(before.range[end], ANY_NOW_MS)) / 1000) * 1000;
   return by("from") === by("until") ? by("from") : null;
+}
+
+/** Another selection on one side. The side before follows the one after, query and time, as long as nobody chose it by itself;
+ * a side that had no query takes that of the other. */
+export function withSelection(state: CompareState, name: SideName, selection: Selection): CompareState {
+  const { before, after } = state;
+  if (name === "before") return { ...state, before: selection, after: after.query === "" ? { ...after, query: selection.query } : after };
+  const query = before.query === after.query ? selection.query : before.query;
+  const shift = shiftOf({ ...state, before: { ...before, query: after.query } });
+  const isDefault = before.range.from === earlierOf(after.range).from && before.range.until === earlierOf(after.range).until;
+  const range = isDefault ? earlierOf(selection.range) : shift === null ? before.range : shifted(selection.range, shift, ANY_NOW_MS);
+  return { ...state, before: { query, range }, after: selection };
 }
 
 /** Two values of a label against each other, over the same time. */
