@@ -22,6 +22,7 @@
     X(NET_SERVER)      /* httpserver.c: bytes of bodies in flight */                                                   \
     X(NET_POOL)        /* pool.c: what waits for workers */                                                            \
     X(NET_LOOP)        /* loop.c: exchanges that come back from workers */                                             \
+    X(SERVER_OPTIONS)  /* server.c: the options that hold */                                                           \
     X(SETTINGS)        /* settings.c: the files */                                                                     \
     X(ANNOTATIONS)     /* annotations.c: the files */                                                                  \
     X(ADHOC_FILES)     /* adhocfiles.c: the files */                                                                   \

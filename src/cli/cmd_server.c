@@ -308,7 +308,7 @@ static void tell_manager(const char *lines)
         log_warn("server", "the service manager could not be told: %s", err.text);
 }
 
-/* Takes what can be taken; the rest is told. The configuration of scraping is taken over. */
+/* Takes what can be taken; the rest is told. The configuration of scraping is taken over, what was read is not. */
 static void apply_changes(const struct command_reread *reread, struct scrapeconfig *scrape, struct server *server)
 {
     const struct server_config *config = reread->config;
@@ -324,6 +324,7 @@ static void apply_changes(const struct command_reread *reread, struct scrapeconf
     }
     log_set_level(reread->log_level);
     server_set_access_log(server, config->has_access_log);
+    server_set_effective(server, reread->options);
     server_set_scrape(server, scrape);
 }
 
@@ -332,7 +333,8 @@ static int read_scrape(const struct config *file, struct scrapeconfig **ret_conf
     return scrapeconfig_new(config_section(file, SCRAPECONFIG_SECTION), ret_config, err);
 }
 
-static void reload(const struct command_context *context, struct server *server)
+/* `*options_arena` holds what the server knows of the options since the last time. */
+static void reload(const struct command_context *context, struct server *server, struct arena *options_arena)
 {
     struct command_reread reread;
     struct scrapeconfig *scrape;
@@ -347,16 +349,19 @@ static void reload(const struct command_context *context, struct server *server)
     } else {
         if (read_scrape(&reread.file, &scrape, &err) < 0) {
             log_error("server", "the configuration cannot be used, so the old settings stay: %s", err.text);
+            arena_done(&reread.arena);
         } else {
             apply_changes(&reread, scrape, server);
+            arena_done(options_arena);
+            *options_arena = reread.arena;
             log_info("server", "the configuration was read again");
         }
-        arena_done(&reread.arena);
     }
     tell_manager("READY=1");
 }
 
-static void serve(const struct command_context *context, struct server *server, const sigset_t *signals)
+static void serve(const struct command_context *context, struct server *server, const sigset_t *signals,
+                  struct arena *options_arena)
 {
     for (;;) {
         int signal_number = 0;
@@ -364,7 +369,7 @@ static void serve(const struct command_context *context, struct server *server, 
         if (sigwait(signals, &signal_number) != 0)
             continue;
         if (signal_number == SIGHUP) {
-            reload(context, server);
+            reload(context, server, options_arena);
             continue;
         }
         log_info("server", "stopping: %s", strsignal(signal_number));
@@ -383,6 +388,7 @@ static int run(struct command_context *context, struct error *err)
                        .data_dir = config->store.data_dir,
                        .query_bytes = config->query_bytes,
                        .timeout_ns = config->query_timeout_ns };
+    struct arena options_arena;
     sigset_t signals;
     int result;
 
@@ -390,6 +396,7 @@ static int run(struct command_context *context, struct error *err)
         return -1;
     list_aliases(context, &options);
     options.guest = api_guest(&api);
+    options.effective = context->options;
     if (config->log_file && log_open_file(config->log_file, err) < 0)
         return -1;
     if (read_scrape(context->file, &options.scrape, err) < 0)
@@ -400,14 +407,16 @@ static int run(struct command_context *context, struct error *err)
         scrapeconfig_free(options.scrape);
         return -1;
     }
+    arena_init(&options_arena, 0);
     result = tell_ports(context, server, &options, err);
     if (result == 0) {
         log_info("server", "ready: profiles are kept in '%s'", config->store.data_dir);
         tell_manager("READY=1\nSTATUS=taking profiles");
-        serve(context, server, &signals);
+        serve(context, server, &signals, &options_arena);
     }
     let_interrupt_end_it();
     server_stop(server, config->stop_timeout_ns);
+    arena_done(&options_arena);
     log_info("server", "stopped");
     return result;
 }

@@ -58,7 +58,9 @@ static const struct route routes[] = {
     { HTTP_GET, "/metrics", ROUTE_PUBLIC, "The server's own metrics in the format of Prometheus.", status_metrics,
       .produces = "text/plain" },
     { HTTP_GET, "/api/v1/status", ROUTE_READ,
-      "What came from whom and what became of it, the queues and the listeners, as JSON.", status_all },
+      "What came from whom and what became of it, the queues and the listeners, options, retention and limits, as "
+      "JSON.",
+      status_all },
     { HTTP_GET, "/api/v1/status/buildinfo", ROUTE_PUBLIC, "The version, as Pyroscope tells it.", status_build,
       .is_quick = true },
 

@@ -148,6 +148,7 @@ int server_start(const struct server_options *options, struct server **ret_serve
     server->started_ns = clock_now_ns();
     server->started_mono_ns = clock_mono_ns();
     atomic_store(&server->has_access_log, options->has_access_log);
+    lock_mutex_init(&server->effective_lock, LOCK_SERVER_OPTIONS);
     thinning_init(&server->thinning, (uint64_t)server->started_ns);
     if (start(server, err) < 0) {
         server_stop(server, 0);
@@ -182,6 +183,7 @@ void server_stop(struct server *server, int64_t timeout_ns)
     engine_free(server->engine);
     store_close(server->store);
     metrics_unregister(server->metrics);
+    lock_mutex_done(&server->effective_lock);
     memory_free(server);
 }
 
@@ -193,6 +195,12 @@ struct address server_address(const struct server *server, size_t listener)
 void server_set_access_log(struct server *server, bool is_on)
 {
     atomic_store(&server->has_access_log, is_on);
+}
+
+void server_set_effective(struct server *server, const struct options *reread)
+{
+    LOCK_SCOPE(&server->effective_lock);
+    server->reread = reread;
 }
 
 void server_set_scrape(struct server *server, struct scrapeconfig *config)

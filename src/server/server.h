@@ -10,6 +10,7 @@
 
 #include "base/address.h"
 #include "base/metrics.h"
+#include "base/options.h"
 #include "intake/profilecounters.h"
 #include "net/route.h"
 #include "query/engine.h"
@@ -61,6 +62,7 @@ struct server_options {
     struct profilecounters_options counters;         /* max_rows 0 = none */
     struct server_alias aliases[SERVER_MAX_ALIASES]; /* for the status */
     size_t n_aliases;
+    const struct options *effective; /* what all this was made from, for the status; NULL = nobody knows; borrowed */
     struct server_guest guest;
     int64_t self_profile_ns;     /* how long a profile of the server itself is, which it stores; 0 = it stores none */
     struct scrapeconfig *scrape; /* what to scrape; taken by a start that succeeds. NULL = nothing */
@@ -76,6 +78,9 @@ void server_stop(struct server *server, int64_t timeout_ns);
 struct address server_address(const struct server *server, size_t listener);
 /* Can be changed while it runs. Thread: any. */
 void server_set_access_log(struct server *server, bool is_on);
+/* What was read again: of these options the status shows the ones that can be changed while it runs. Borrowed until the next
+ * call, and until the server is stopped. Thread: the owner. */
+void server_set_effective(struct server *server, const struct options *reread);
 /* Scrapes by another configuration, which it takes. Thread: the owner. */
 void server_set_scrape(struct server *server, struct scrapeconfig *config);
 

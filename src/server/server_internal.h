@@ -4,6 +4,7 @@
 
 #include "answer/answer.h"
 #include "answer/settings.h"
+#include "base/lock.h"
 #include "base/metrics.h"
 #include "base/thread.h"
 #include "intake/intake.h"
@@ -38,6 +39,8 @@ struct server {
     struct metrics *metrics;
     int64_t started_ns, started_mono_ns;
     _Atomic bool is_ready, is_draining, has_access_log;
+    struct lock_mutex effective_lock;
+    const struct options *reread; /* guarded by effective_lock; NULL = not since the start */
 };
 
 /* Handlers of uploads (receive.c). */

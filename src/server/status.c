@@ -89,6 +89,116 @@ static void put_aliases(struct json *json, const struct server *server)
     json_array_end(json);
 }
 
+/* --- what it was told --- */
+
+/* null = chosen by the server, or no limit. */
+static void put_limit(struct json *json, const char *key, uint64_t value)
+{
+    json_key(json, key);
+    if (value)
+        json_uint(json, value);
+    else
+        json_null(json);
+}
+
+static void put_seconds(struct json *json, const char *key, int64_t time_ns)
+{
+    json_key(json, key);
+    if (time_ns)
+        json_double(json, (double)time_ns / 1e9);
+    else
+        json_null(json);
+}
+
+static void put_value(struct json *json, const struct option_given *given)
+{
+    if (given->spec->type == OPTION_LIST) {
+        json_array_begin(json);
+        for (size_t i = 0; i < given->list.n; i++)
+            json_text(json, given->list.items[i]);
+        json_array_end(json);
+    } else if (given->text)
+        json_text(json, given->text);
+    else
+        json_null(json);
+}
+
+static const char *origin_name(enum option_origin origin)
+{
+    switch (origin) {
+    case OPTION_FROM_DEFAULT: return "default";
+    case OPTION_FROM_FILE: return "file";
+    case OPTION_FROM_ENVIRONMENT: return "environment";
+    case OPTION_FROM_FLAG: return "flag";
+    }
+    return "";
+}
+
+static void put_option(struct json *json, const struct option_given *given, const struct options *options)
+{
+    json_object_begin(json);
+    put_text(json, "name", given->spec->name);
+    json_key(json, "value");
+    put_value(json, given);
+    put_text(json, "origin", origin_name(given->origin));
+    put_text(json, "where", options_get_origin_name(options, given->spec->name));
+    json_object_end(json);
+}
+
+/* Those that a configuration file may hold. */
+static void put_options(struct json *json, struct server *server)
+{
+    const struct options *first = server->options.effective;
+    struct option_given given;
+
+    json_key(json, "options");
+    json_array_begin(json);
+    LOCK_SCOPE(&server->effective_lock);
+    for (size_t i = 0; first && options_at(first, i, &given); i++) {
+        bool is_reread = server->reread && given.spec->is_reloadable && options_at(server->reread, i, &given);
+
+        if (!given.spec->is_flag_only && !given.spec->is_hidden)
+            put_option(json, &given, is_reread ? server->reread : first);
+    }
+    json_array_end(json);
+}
+
+static void put_retention(struct json *json, const struct store_options *store)
+{
+    json_key(json, "retention");
+    json_object_begin(json);
+    put_seconds(json, "seconds", store->retention_ns ? store->retention_ns : STORE_RETENTION_NS);
+    put_limit(json, "bytes", store->retention_bytes);
+    put_limit(json, "min_free_bytes", store->min_free_bytes);
+    json_object_end(json);
+}
+
+static void put_limits(struct json *json, const struct server_options *options)
+{
+    const struct store_options *store = &options->store;
+    int64_t retention_ns = store->retention_ns ? store->retention_ns : STORE_RETENTION_NS;
+
+    json_key(json, "limits");
+    json_object_begin(json);
+    put_limit(json, "body_bytes", options->max_body_bytes);
+    put_limit(json, "queue_bytes", options->max_waiting_bytes);
+    put_limit(json, "spill_bytes", options->max_spill_bytes);
+    put_limit(json, "connections", options->max_connections);
+    put_seconds(json, "profile_age_seconds", store->max_age_ns ? store->max_age_ns : retention_ns);
+    put_seconds(json, "profile_ahead_seconds", store->max_ahead_ns);
+    put_limit(json, "series", store->max_series);
+    put_limit(json, "series_labels", store->labels.max_labels);
+    put_limit(json, "splits", store->labels.max_splits);
+    put_limit(json, "query_bytes", options->query_bytes);
+    put_seconds(json, "query_seconds", options->query_timeout_ns);
+    put_limit(json, "answer_bytes", options->max_answer_bytes);
+    put_limit(json, "adhoc_bytes", options->max_adhoc_bytes);
+    put_seconds(json, "adhoc_seconds", options->adhoc_retention_ns);
+    json_object_end(json);
+}
+
+/* --- how it does --- */
+
 static void put_queues(struct json *json, struct server *server)
 {
     struct httpserver_counts http = httpserver_counts(server->http);
@@ -213,6 +323,9 @@ void status_all(struct exchange *exchange)
     json_bool(&json, !atomic_load(&server->is_draining) && store_ready(server->store, &err) == 0);
     put_listeners(&json, server);
     put_aliases(&json, server);
+    put_options(&json, server);
+    put_retention(&json, &server->options.store);
+    put_limits(&json, &server->options);
     put_queues(&json, server);
     if (put_sources(&json, server, &err) < 0 || put_targets(&json, server, &err) < 0) {
         exchange_fail(exchange, &err);

@@ -225,7 +225,7 @@ static void complete_options(struct rocks *rocks)
     const struct label_limits *usual = &label_default_limits;
     uint64_t disk = disk_total_bytes(rocks->datadir.path);
 
-    options->retention_ns = or_default(options->retention_ns, 30 * DAY_NS);
+    options->retention_ns = or_default(options->retention_ns, STORE_RETENTION_NS);
     options->max_age_ns = or_default(options->max_age_ns, options->retention_ns);
     options->max_ahead_ns = or_default(options->max_ahead_ns, 600 * CLOCK_NS_PER_SECOND);
     options->close_delay_ns = or_default(options->close_delay_ns, 300 * CLOCK_NS_PER_SECOND);

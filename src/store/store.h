@@ -12,6 +12,7 @@
  * Thread: any, but store_close. */
 #pragma once
 
+#include "base/clock.h"
 #include "block/headrow.h"
 #include "block/part.h"
 #include "block/seriesinfo.h"
@@ -37,13 +38,15 @@ struct store_tenant_limits {
     uint32_t max_series;
 };
 
+#define STORE_RETENTION_NS (30 * 24 * 3600 * CLOCK_NS_PER_SECOND) /* unless the options say otherwise */
+
 struct store_options {
     const char *data_dir;
     bool is_read_only;   /* another process may be writing: look at its directory without touching it */
     bool has_background; /* a thread of the store's own calls store_maintain and syncs; else the caller does */
     enum store_wal_sync wal_sync;
     uint64_t memory_limit_bytes; /* 0 = min(1 GiB, a quarter of the cgroup's or the machine's memory) */
-    int64_t retention_ns;        /* 0 = 30 days */
+    int64_t retention_ns;        /* 0 = STORE_RETENTION_NS */
     uint64_t retention_bytes;    /* 0 = 80 % of the disk, and less when others fill it: min_free_bytes stay free */
     uint64_t min_free_bytes;     /* below it writes are refused (ERR_FULL); 0 = 1 % of the disk, at most 1 GiB */
     int64_t max_age_ns;          /* of the start of a window, at most the retention; 0 = the retention */

@@ -165,6 +165,23 @@ start_server data
 stop_server
 err_lacks "can be reached"
 
+t "the status tells options, where they were set, and what they come to"
+# option NAME: value, origin and place of an option.
+option() { json "[(o['value'], o['origin'], o['where']) for o in d['options'] if o['name'] == '$1']"; }
+printf 'max-body-size: 1MiB\n' >hearth.yaml
+HEARTH_QUERY_TIMEOUT=7s PYROSCOPE_RETENTION_PERIOD=48h start_server data --config hearth.yaml --listen-also 127.0.0.1:0
+ask /api/v1/status && answers 200 '"options": ['
+same "$(option max-body-size)" "[('1MiB', 'file', 'hearth.yaml:1')]"
+same "$(option query-timeout)" "[('7s', 'environment', 'HEARTH_QUERY_TIMEOUT')]"
+same "$(option retention)" "[('48h', 'environment', 'PYROSCOPE_RETENTION_PERIOD')]"
+same "$(option listen-also)" "[(['127.0.0.1:0'], 'flag', '--listen-also')]"
+same "$(option queue-size)" "[('32MiB', 'default', 'default')]"
+same "$(option retention-size)" "[(None, 'default', 'default')]"
+same "$(option help)" "[]"
+same "$(json 'd["retention"]')" "{'seconds': 172800, 'bytes': None, 'min_free_bytes': None}"
+same "$(json '[d["limits"][name] for name in ("body_bytes", "query_seconds", "profile_age_seconds", "series")]')" "[1048576, 7, 172800, 20000]"
+stop_server
+
 t "SIGHUP takes what can be changed and says what cannot"
 printf 'access-log: false\nmax-body-size: 1MiB\n' >hearth.yaml
 start_server data --config hearth.yaml
@@ -179,6 +196,8 @@ ask /ready -A agent/1 && answers 200 ready
 wait_for log_has '"GET /ready HTTP/1.1" 200 0 6'
 log_has '"agent/1"' || fail "no agent in the access log"
 same "$(grep -c ' access: ' server.err)" 1
+ask /api/v1/status
+same "$(option access-log) $(option max-body-size)" "[('true', 'file', 'hearth.yaml:1')] [('1MiB', 'file', 'hearth.yaml:2')]"
 ask '/no%00%22such' -A 'agent" 200'
 wait_for log_has '"GET /no??such HTTP/1.1" 404'
 log_has '"agent? 200"' || fail "an agent can end its quotes:" "$(cat server.err)"
@@ -189,7 +208,7 @@ kill -HUP "$server_pid"
 wait_for log_has "the configuration cannot be used, so the old settings stay"
 log_has no-such-option || fail "what is wrong is not told:" "$(cat server.err)"
 ask /ready && answers 200 ready
-wait_for test "$(grep -c ' access: ' server.err)" = 3
+wait_for test "$(grep -c ' access: ' server.err)" = 4
 stop_server
 status_is 0
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatPoint, groupName, kindOf, stackLayers, stepOf } from "../src/lib/series.ts";
+import { formatPoint, groupName, kindOf, longerStep, stackLayers, stepOf } from "../src/lib/series.ts";
 
 const group = (name: string, points: (number | null)[]) => ({ labels: { zone: name }, sum: 0, points });
 
@@ -66,9 +66,19 @@ test("groups are named by their labels", () => {
 });
 
 test("steps are round and give no more points than wanted", () => {
-  assert.equal(stepOf(3600e3, 240), 15);
-  assert.equal(stepOf(1000, 240), 1);
-  assert.equal(stepOf(30 * 86400e3, 200), 21600);
+  assert.equal(stepOf(3600e3, 180), 30);
+  assert.equal(stepOf(1000, 180), 10);
+  assert.equal(stepOf(30 * 86400e3, 180), 14400);
   assert.equal(stepOf(4000 * 86400e3, 100), 40 * 86400);
   for (const range of [5e3, 61e3, 3600e3, 86400e3, 40 * 86400e3]) assert.ok(range / 1000 / stepOf(range, 150) <= 150);
+});
+
+test("a step is made longer where profiles come more seldom, but not for outages", () => {
+  const of = (points: (number | null)[]) => longerStep({ groups: [group("a", points)], stepMs: 10_000 });
+  assert.equal(of([1, 1, 1, 1, 1, 1]), null);
+  assert.equal(of([1, null, 1, null, 1, null, 1, null, 1]), 60);
+  assert.equal(of([1, 1, null, 1, 1, null, 1, 1, null, 1]), 30);
+  assert.equal(of([1, 1, 1, 1, ...new Array<null>(50).fill(null), 1, 1, 1]), null);
+  assert.equal(of([1, null, 1]), null);
+  assert.equal(of([]), null);
 });

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { complaintOf, pinned, resolveTime, stepped, zoomedOut } from "../src/lib/time.ts";
+import { complaintOf, pinned, resolveTime, stepped, unpinned, zoomedOut } from "../src/lib/time.ts";
 import { fromField, nameOfRange, toField } from "../src/lib/timetext.ts";
 
 const now = Date.parse("2026-11-16T06:00:00Z");
@@ -25,8 +25,9 @@ test("zooming out doubles, ends no later than now, and stays relative where it e
   assert.deepEqual(late, { from: String(now - 20_000), until: String(now) });
 });
 
-test("pinning makes both ends absolute", () => {
+test("pinning makes both ends absolute, unpinning gives the same length up to now", () => {
   assert.deepEqual(pinned(hour, now), { from: String(now - 3600e3), until: String(now) });
+  assert.deepEqual(unpinned(pinned(hour, now), now + 5000), hour);
 });
 
 test("a wrong range is told", () => {

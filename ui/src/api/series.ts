@@ -96,20 +96,22 @@ interface HeatmapAnswer {
 
 export async function getHeatmap(query: Query, signal?: AbortSignal): Promise<Heatmap> {
   const { data, messages } = await getJson<HeatmapAnswer>("heatmap", query, signal);
+  const isCpu = data.unit === "nanoseconds/second" && /^[^:]*:cpu:/.test(data.query);
+  const scale = isCpu ? 1e-9 : 1; // CPU time per second is cores
   return {
     query: data.query,
     fromMs: data.from_ns / 1e6,
     untilMs: data.until_ns / 1e6,
     stepMs: data.step_ns / 1e6,
-    unit: data.unit,
+    unit: isCpu ? "cores" : data.unit,
     kind: data.kind,
-    borders: data.borders,
+    borders: data.borders.map((border) => border * scale),
     counts: data.counts,
     exemplars: data.exemplars.map((one) => ({
       point: one.point,
       bucket: one.bucket,
       timeMs: one.time_ns / 1e6,
-      value: one.value,
+      value: one.value * scale,
       profileId: one.profile_id ?? "",
       spanId: one.span_id ?? "",
       series: one.series ?? "",
@@ -119,15 +121,15 @@ export async function getHeatmap(query: Query, signal?: AbortSignal): Promise<He
 }
 
 interface AnnotationAnswer {
-  id: string | number;
-  time: string | number;
+  id: string;
+  time_ns: number;
   text: string;
   labels?: Record<string, string>;
 }
 
 export async function getAnnotations(query: Query, signal?: AbortSignal): Promise<Annotation[]> {
   const { data } = await getJson<{ annotations: AnnotationAnswer[] }>("annotations", query, signal);
-  return data.annotations.map((one) => ({ id: String(one.id), timeMs: new Date(one.time).getTime(), text: one.text, labels: one.labels ?? {} }));
+  return data.annotations.map((one) => ({ id: one.id, timeMs: one.time_ns / 1e6, text: one.text, labels: one.labels ?? {} }));
 }
 
 export async function addAnnotation(timeMs: number, text: string, labels: Record<string, string>): Promise<void> {

@@ -5,7 +5,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Exemplar, Heatmap } from "../api/series.ts";
 import { formatTime } from "../lib/format.ts";
-import { cellAt, stepCell, textOfCell, type Cell, type Frame } from "../lib/heatmap.ts";
+import { cellAt, countOfCell, stepCell, textOfCell, timeTicks, type Cell, type Frame } from "../lib/heatmap.ts";
 import { formatPoint } from "../lib/series.ts";
 import { isDark, zone } from "../lib/theme.ts";
 import { useSize } from "./basics.tsx";
@@ -34,7 +34,7 @@ function draw(canvas: HTMLCanvasElement, map: Heatmap, frame: Frame, active: Cel
     context.fillRect(x(point), y(bucket + 1), Math.max(1, x(point + 1) - x(point)), Math.max(1, y(bucket) - y(bucket + 1)));
   }));
   context.globalAlpha = 1;
-  drawAxes(context, map, frame, x, y);
+  drawAxes(context, map, frame, y);
   if (active) {
     context.strokeStyle = cssColour("--focus");
     context.lineWidth = 2;
@@ -42,7 +42,7 @@ function draw(canvas: HTMLCanvasElement, map: Heatmap, frame: Frame, active: Cel
   }
 }
 
-function drawAxes(context: CanvasRenderingContext2D, map: Heatmap, frame: Frame, x: (point: number) => number, y: (bucket: number) => number): void {
+function drawAxes(context: CanvasRenderingContext2D, map: Heatmap, frame: Frame, y: (bucket: number) => number): void {
   context.fillStyle = cssColour("--text-2");
   context.strokeStyle = cssColour("--chart-grid");
   context.font = "11px system-ui, sans-serif";
@@ -50,14 +50,19 @@ function drawAxes(context: CanvasRenderingContext2D, map: Heatmap, frame: Frame,
   context.textBaseline = "middle";
   const everyBucket = Math.max(1, Math.ceil((frame.nBuckets * 20) / frame.height));
   for (let bucket = 0; bucket <= frame.nBuckets; bucket += everyBucket) {
-    context.fillText(formatPoint(map.borders[bucket], map.unit), frame.left - 6, Math.max(frame.top + 4, y(bucket)));
+    context.fillText(formatPoint(map.borders[bucket], map.unit).replace(/ cores?$/, ""), frame.left - 6, Math.max(frame.top + 4, y(bucket)));
   }
   context.strokeRect(frame.left - 0.5, frame.top - 0.5, frame.width + 1, frame.height + 1);
-  context.textAlign = "left";
+  context.textAlign = "center";
   context.textBaseline = "top";
-  const everyPoint = Math.max(1, Math.ceil((frame.nPoints * 80) / frame.width));
-  for (let point = 0; point < frame.nPoints && x(point) < frame.left + frame.width - 30; point += everyPoint) {
-    context.fillText(formatTime(map.fromMs + point * map.stepMs, zone.peek(), map.stepMs < 60_000).slice(11), x(point), frame.top + frame.height + 6);
+  const shownMs = frame.nPoints * map.stepMs;
+  const ticks = timeTicks(map.fromMs, map.fromMs + shownMs, frame.width, 70, zone.peek());
+  const hasSeconds = ticks.some((ms) => ms % 60_000 !== 0);
+  for (const ms of ticks) {
+    const at = Math.round(frame.left + ((ms - map.fromMs) / shownMs) * frame.width);
+    const text = formatTime(ms, zone.peek(), hasSeconds);
+    context.fillRect(at, frame.top + frame.height, 1, 4);
+    context.fillText(shownMs > 2 * 86400e3 ? text.slice(5, 10) : text.slice(11), at, frame.top + frame.height + 6);
   }
 }
 
@@ -88,10 +93,10 @@ export function HeatMap({ map, label, height = 200, onRange, onExemplar }: {
     const exemplar = exemplars.get(`${cell.point}:${cell.bucket}`);
     const from = map.fromMs + cell.point * map.stepMs;
     const entries: MenuEntry[] = [
-      { heading: textOfCell(map, cell, zone.peek()) },
+      { heading: countOfCell(map, cell) },
       { text: "Show only this time", run: () => onRange(from, Math.min(map.untilMs, from + map.stepMs)) },
     ];
-    if (exemplar) entries.push({ text: map.kind === "span" ? "Show the span with the largest value" : "Show the profile with the largest value", hint: formatPoint(exemplar.value, map.unit), run: () => onExemplar(exemplar) });
+    if (exemplar) entries.push({ text: map.kind === "span" ? "Show the largest span" : "Show the largest profile", hint: formatPoint(exemplar.value, map.unit), run: () => onExemplar(exemplar) });
     return entries;
   };
   const onKeyDown = (event: KeyboardEvent) => {

@@ -97,6 +97,7 @@ export function QueryText({ query, range, label, isWrong, describedBy, onChange 
   const onKeyDown = (event: KeyboardEvent) => {
     const step = isOpen ? stepInList(event.key, active, choices.length) : null;
     if (event.key === "Escape" && isOpen) setCursor(null);
+    else if (event.key === "Escape" && text !== query) setText(query);
     else if (event.key === "Enter" && isOpen && active >= 0 && choices[active]) pick(choices[active]);
     else if (event.key === "Enter") commit();
     else if (step !== null) setActive(step);

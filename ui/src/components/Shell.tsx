@@ -56,7 +56,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           ))}
         </nav>
         <div class="shell-tools">
-          <Button kind="quiet" label="Copy the link to this view" onClick={() => void copyText(location.href, "The link is")}>Share</Button>
+          <Button kind="quiet" title="Copy the link to this view" onClick={() => void copyText(location.href, "The link is")}>Share</Button>
           <SettingsButton />
           <KeysButton />
         </div>

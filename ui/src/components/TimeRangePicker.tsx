@@ -3,7 +3,7 @@
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { zone } from "../lib/theme.ts";
-import { complaintOf, isRelative, pinned, quickRanges, resolveTime, stepped, zoomedOut, type TimeRange } from "../lib/time.ts";
+import { complaintOf, isRelative, pinned, quickRanges, resolveTime, stepped, unpinned, zoomedOut, type TimeRange } from "../lib/time.ts";
 import { fromField, nameOfRange, toField } from "../lib/timetext.ts";
 import { Button, Segmented } from "./basics.tsx";
 import "./TimeRangePicker.css";
@@ -129,7 +129,13 @@ export function TimeRangePicker({ range, onChange, label = "Time range" }: {
       </button>
       <Button label="Later by the length of the range" disabled={isUpToNow} onClick={() => onChange(stepped(range, 1, Date.now()))}>→</Button>
       <Button label="Zoom out: twice the time" onClick={() => onChange(zoomedOut(range, Date.now()))}>−</Button>
-      <Button label={hasRelative ? "Pin: keep these times as time goes on" : "These times are pinned"} isPressed={!hasRelative} disabled={!hasRelative} onClick={() => onChange(pinned(range, Date.now()))}>Pin</Button>
+      <Button
+        label={hasRelative ? "Pin: keep these times as time goes on" : "Unpin: the same length of time, up to now"}
+        isPressed={!hasRelative}
+        onClick={() => onChange(hasRelative ? pinned(range, Date.now()) : unpinned(range, Date.now()))}
+      >
+        Pin
+      </Button>
       {isOpen && <Panel id={id} label={label} range={range} onChange={onChange} onClose={close} />}
     </div>
   );

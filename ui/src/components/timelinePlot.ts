@@ -74,7 +74,7 @@ export class TimelinePlot {
         width: Math.max(100, host.clientWidth),
         height: options.height,
         legend: { show: false },
-        padding: [8, 8, 0, 0],
+        padding: [8, 20, 0, 0],
         cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => null } },
         scales: {
           x: { time: true, range: () => [this.fromSeconds, this.untilSeconds] },

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of functions: what each costs itself and with all that it calls. A function that calls itself is counted once.
 
-import { changeInErrors } from "./chance.ts";
 import { childStartsOf, functionsOf, isOther } from "./structure.ts";
 import type { FlameTree } from "./tree.ts";
 
@@ -94,17 +93,16 @@ export function functionRows(tree: FlameTree): FunctionRow[] {
   return rows;
 }
 
-export type SortKey = "name" | "self" | "total" | "before" | "after" | "change" | "relative" | "sure";
+export type SortKey = "name" | "self" | "total" | "before" | "after" | "change" | "relative";
 
 /** What a row is sorted by. Changes count by their size, as what shrank most matters as much as what grew most. */
 export function sortValue(tree: FlameTree, row: FunctionRow, key: SortKey): number {
   switch (key) {
-    case "self": return row.self + row.selfAfter;
+    case "self": return tree.before ? Math.abs(row.selfAfter - row.self) : row.self;
     case "before": return row.total;
     case "after": return row.totalAfter;
     case "change": return Math.abs(row.totalAfter - row.total);
     case "relative": return row.total === 0 ? Infinity : (row.totalAfter - row.total) / row.total;
-    case "sure": return Math.abs(changeInErrors(tree, row.total, row.totalAfter) ?? 0);
     default: return row.total + row.totalAfter;
   }
 }

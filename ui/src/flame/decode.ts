@@ -118,8 +118,8 @@ function checkCounts(input: Stream, header: Header, streams: Streams): void {
 
 /** The shape of the tree: how far each leaf lies below where it branches off, and how far up the next node is. */
 interface Shape {
-  runs: Uint16Array | Uint32Array;
-  pops: Uint16Array | Uint32Array;
+  runs: Uint32Array;
+  pops: Uint32Array;
   /** [maxDepth + 2] */
   levelStart: Uint32Array;
 }
@@ -128,26 +128,26 @@ interface Shape {
 function readShape(header: Header, streams: Streams): Shape {
   const { runs, pops } = streams;
   const { n, nLeaves, maxDepth } = header;
-  const numbers = () => (maxDepth < 65535 ? new Uint16Array(nLeaves) : new Uint32Array(nLeaves));
-  const shape: Shape = { runs: numbers(), pops: numbers(), levelStart: new Uint32Array(maxDepth + 2) };
+  const shape: Shape = {
+    runs: runs.numbers(nLeaves, maxDepth + 1, "a run"),
+    pops: pops.numbers(nLeaves - 1, maxDepth, "a step up"),
+    levelStart: new Uint32Array(maxDepth + 2),
+  };
   const changes = new Int32Array(maxDepth + 2);
   let depth = -1;
   let nSeen = 0;
   let deepest = 0;
   for (let leaf = 0; leaf < nLeaves; leaf++) {
-    const run = runs.number();
+    const run = shape.runs[leaf];
     if (run < 1 || depth + run > maxDepth || nSeen + run > n) runs.fail(`a run of ${run} nodes does not fit`);
-    shape.runs[leaf] = run;
     changes[depth + 1]++;
     depth += run;
     changes[depth + 1]--;
     nSeen += run;
     if (depth > deepest) deepest = depth;
     if (leaf + 1 === nLeaves) break;
-    const pop = pops.number();
-    if (pop >= depth) pops.fail(`a step up by ${pop} leaves the tree`);
-    shape.pops[leaf] = pop;
-    depth -= pop + 1;
+    depth -= shape.pops[leaf] + 1;
+    if (depth < 0) pops.fail(`a step up by ${shape.pops[leaf]} leaves the tree`);
   }
   runs.finish();
   pops.finish();
@@ -229,47 +229,57 @@ function allocate(header: Header, streams: Streams): Nodes {
   };
 }
 
-/** Fills names and flags of nodes. Levels are known to be right, so that no number here leads outside of the columns. */
-function readNames(header: Header, streams: Streams, shape: Shape, nodes: Nodes): void {
+/** Names of nodes in pre-order, but for the root's. */
+function readNames(header: Header, streams: Streams, shape: Shape): Uint32Array {
   const { nodeNames } = streams;
-  const { runs, pops, levelStart } = shape;
-  const { name, flags } = nodes;
-  const callees = readCallees(header, streams.callees);
-  const flagged = new Sparse(streams.flags, header.n);
-  const cursors = levelStart.slice();
-  const open = new Uint32Array(header.maxDepth + 2); /* names of the nodes above, one level down: open[level + 1] */
-  const { hasRanks, nNames, rootName } = header;
-  let level = 0;
-  let i = 0;
-  for (let leaf = 0; leaf < runs.length; leaf++) {
-    for (let run = runs[leaf]; run > 0; run--, level++, i++) {
-      const node = cursors[level]++;
-      let id = rootName;
-      if (i > 0) {
-        id = nodeNames.number();
-        if (hasRanks) {
-          const place = callees.start[open[level]] + id;
-          if (place >= callees.start[open[level] + 1]) nodeNames.fail(`a name has no callee at place ${id}`);
-          id = callees.list[place];
-        } else if (id >= nNames) nodeNames.fail(`there is no name with the number ${id}`);
-      }
-      open[level + 1] = id;
-      name[node] = id;
-      if (i === flagged.next && flags) {
-        flags[node] = streams.flags.numberTo(7, "the flags of a node");
-        flagged.advance();
-      }
-    }
-    level -= 1 + pops[leaf]; /* to the level of the next node */
-  }
+  const { n, nNames, maxDepth } = header;
+  const ids = nodeNames.numbers(n - 1, nNames - 1, "the number of a name");
   nodeNames.finish();
+  const { start, list } = readCallees(header, streams.callees);
+  if (!header.hasRanks) return ids;
+  const { runs, pops } = shape;
+  const open = new Uint32Array(maxDepth + 2); /* open[level + 1] is the name of the node that is open there */
+  open[1] = header.rootName;
+  for (let leaf = 0, i = 0, level = 1; leaf < runs.length; leaf++) {
+    for (let run = leaf === 0 ? runs[0] - 1 : runs[leaf]; run > 0; run--) {
+      const place = start[open[level]] + ids[i];
+      if (place >= start[open[level] + 1]) nodeNames.fail(`a name has no callee at place ${ids[i]}`);
+      const id = list[place];
+      open[++level] = id;
+      ids[i++] = id;
+    }
+    if (leaf < pops.length) level -= 1 + pops[leaf];
+  }
+  return ids;
 }
 
-/** Layout of one column without signs, which is its totals too. Returns the sum. */
-function readPlainValues(header: Header, streams: Streams, shape: Shape, nodes: Nodes): Sums {
+/** Walks along flags of nodes, which are few. */
+class FlagReader {
+  next: number;
+  private readonly stream: Stream;
+  private readonly sparse: Sparse;
+
+  constructor(stream: Stream, n: number) {
+    this.stream = stream;
+    this.sparse = new Sparse(stream, n);
+    this.next = this.sparse.next;
+  }
+
+  take(): number {
+    const flags = this.stream.numberTo(7, "the flags of a node");
+    this.sparse.advance();
+    this.next = this.sparse.next;
+    return flags;
+  }
+}
+
+/** Layout of one column without signs, which is its totals too. The shape is known to be right, so that no number here leads
+ *  outside of the columns. */
+function readPlainValues(header: Header, streams: Streams, shape: Shape, nodes: Nodes, ids: Uint32Array): Sums {
   const leaves = streams.leaves[0];
   const inner = new Sparse(streams.inner[0], header.n);
-  const { left, width } = nodes;
+  const flagged = new FlagReader(streams.flags, header.n);
+  const { left, width, name, flags } = nodes;
   const { runs, pops, levelStart } = shape;
   const cursors = levelStart.slice();
   const own = new Float64Array(header.maxDepth + 1); /* own values of open inner nodes, by level */
@@ -278,23 +288,23 @@ function readPlainValues(header: Header, streams: Streams, shape: Shape, nodes: 
   let level = 0;
   for (let leaf = 0; leaf < runs.length; leaf++) {
     const last = level + runs[leaf] - 1;
-    for (; level < last; level++, i++) {
-      left[cursors[level]++] = x;
+    for (; level <= last; level++, i++) {
+      const node = cursors[level]++;
+      left[node] = x;
+      name[node] = i === 0 ? header.rootName : ids[i - 1];
       if (i === inner.next) {
+        if (level === last) streams.inner[0].fail(`node ${i} is a leaf`);
         own[level] = streams.inner[0].number();
         inner.advance();
       }
+      if (i === flagged.next && flags !== null) flags[node] = flagged.take();
     }
-    if (i === inner.next) streams.inner[0].fail(`node ${i} is a leaf`);
     const value = leaves.number();
-    if (value === 0 && header.n > 1) leaves.fail(`node ${i} is a leaf without a value`);
-    const node = cursors[level]++;
-    left[node] = x;
-    width[node] = value;
+    if (value === 0 && header.n > 1) leaves.fail(`node ${i - 1} is a leaf without a value`);
+    width[cursors[last] - 1] = value;
     x += value;
-    i++;
-    const to = leaf + 1 < runs.length ? level - pops[leaf] : 0;
-    for (level--; level >= to; level--) {
+    const to = leaf + 1 < runs.length ? last - pops[leaf] : 0;
+    for (level = last - 1; level >= to; level--) {
       x += own[level];
       own[level] = 0;
       const closed = cursors[level] - 1;
@@ -325,9 +335,10 @@ interface Side {
 }
 
 /** Layout and totals of several columns, or of one with signs. Returns the sums of each before they are multiplied. */
-function readSides(header: Header, streams: Streams, shape: Shape, nodes: Nodes): Sums[] {
+function readSides(header: Header, streams: Streams, shape: Shape, nodes: Nodes, ids: Uint32Array): Sums[] {
   const { runs, pops, levelStart } = shape;
-  const { left, width } = nodes;
+  const { left, width, name, flags } = nodes;
+  const flagged = new FlagReader(streams.flags, header.n);
   const levels = () => new Float64Array(header.maxDepth + 2);
   const sides = streams.leaves.map((leaves, i): Side => {
     const totals = i === 1 ? nodes.after : (nodes.before ?? nodes.values);
@@ -356,23 +367,25 @@ function readSides(header: Header, streams: Streams, shape: Shape, nodes: Nodes)
   };
   for (let leaf = 0; leaf < runs.length; leaf++) {
     const last = level + runs[leaf] - 1;
-    for (; level < last; level++, i++) {
-      left[cursors[level]++] = x;
+    for (; level <= last; level++, i++) {
+      const node = cursors[level]++;
+      left[node] = x;
+      name[node] = i === 0 ? header.rootName : ids[i - 1];
+      if (i === flagged.next && flags !== null) flags[node] = flagged.take();
       for (const side of sides)
         if (i === side.sparse.next) {
+          if (level === last) side.inner.fail(`node ${i} is a leaf`);
           side.own[level] = read(side.inner);
           side.sparse.advance();
         }
     }
-    left[cursors[level]++] = x;
+    level = last;
     let isEmpty = header.n > 1;
     for (const side of sides) {
-      if (i === side.sparse.next) side.inner.fail(`node ${i} is a leaf`);
       side.own[level] = read(side.leaves);
       isEmpty &&= side.own[level] === 0;
     }
-    if (isEmpty) sides[0].leaves.fail(`node ${i} is a leaf without a value`);
-    i++;
+    if (isEmpty) sides[0].leaves.fail(`node ${i - 1} is a leaf without a value`);
     const to = leaf + 1 < runs.length ? level - pops[leaf] : 0;
     for (; level >= to; level--) leave();
     level = to;
@@ -416,9 +429,9 @@ export function decodeFlame(bytes: Uint8Array): FlameTree {
   const { header, streams } = readHeader(bytes);
   const shape = readShape(header, streams);
   const nodes = allocate(header, streams);
-  readNames(header, streams, shape, nodes);
+  const ids = readNames(header, streams, shape);
   const isPlain = header.nColumns === 1 && !header.isSigned;
-  const sums = isPlain ? [readPlainValues(header, streams, shape, nodes)] : readSides(header, streams, shape, nodes);
+  const sums = isPlain ? [readPlainValues(header, streams, shape, nodes, ids)] : readSides(header, streams, shape, nodes, ids);
   checkTotals(header, sums, streams.leaves[0]);
   return {
     ...nodes,

@@ -3,10 +3,10 @@
 // the height of frames in one go; then come lines between levels and texts. Everything is drawn anew on each change, which was
 // measured to be faster than keeping parts.
 
-import { type Colours, cssColour } from "./colour.ts";
+import { cssColour } from "./colour.ts";
 import { type LabelStyle, Labels } from "./labels.ts";
 import { LabelList, type Scene, paintLevel } from "./paint.ts";
-import type { FlameTree } from "./tree.ts";
+import { type FlameTree, levelOf } from "./tree.ts";
 
 const ROW = 18;
 const FONT = 11.5;
@@ -137,6 +137,13 @@ export class Graph {
   }
 }
 
+export interface Outline {
+  node: number;
+  colour: "hover" | "selected";
+  /** In pixels of the page. */
+  thickness: number;
+}
+
 /** Outlines of frames on a canvas above the graph, which need not be drawn anew for them. */
 export class Overlay {
   private readonly canvas: HTMLCanvasElement;
@@ -148,7 +155,7 @@ export class Overlay {
     this.context = context2d(canvas, {});
   }
 
-  draw(scene: Scene, geometry: Geometry, outlines: readonly { level: number; node: number; colour: keyof Colours & ("hover" | "selected"); thickness: number }[]): void {
+  draw(scene: Scene, geometry: Geometry, outlines: readonly Outline[]): void {
     const { context, canvas } = this;
     const { width, height, row } = geometry;
     if (canvas.width !== width || canvas.height !== height) {
@@ -157,14 +164,14 @@ export class Overlay {
     } else for (const rect of this.drawn) context.clearRect(...rect);
     this.drawn = [];
     const scale = width / (scene.v1 - scene.v0);
-    for (const { level, node, colour, thickness } of outlines) {
+    for (const { node, colour, thickness } of outlines) {
       if (node < 0) continue;
       const line = Math.max(1, Math.round(thickness * geometry.ratio));
       const x = Math.floor((scene.tree.left[node] - scene.v0) * scale);
       const end = Math.floor((scene.tree.left[node] + scene.tree.width[node] - scene.v0) * scale);
       const from = Math.max(-line, x);
       const to = Math.min(width + line, Math.max(end, x + line * 2 + 1));
-      const y = yOfLevel(geometry, level);
+      const y = yOfLevel(geometry, levelOf(scene.tree, node));
       if (to <= 0 || from >= width || y + row <= 0 || y >= height) continue;
       context.strokeStyle = cssColour(scene.colours[colour]);
       context.lineWidth = line;

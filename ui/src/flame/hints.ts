@@ -6,6 +6,7 @@ import { formatCount, formatShare, formatValue } from "../lib/format.ts";
 import { sortRows, type FunctionRow } from "./aggregate.ts";
 import { changeInErrors, SIGNIFICANT, standardError } from "./chance.ts";
 import { isRuntimeWork, type RuntimeWork } from "./runtimes.ts";
+import { MAX_PATTERN, MAX_TESTED } from "./search.ts";
 import { functionsOf, isOther, parentsOf } from "./structure.ts";
 import { nameOf, parentOf, pathOf, type FlameTree } from "./tree.ts";
 
@@ -142,19 +143,21 @@ function runtimeWork(tree: FlameTree, parents: Int32Array, total: number): Hint[
     /* Nearly everything: that is what was profiled, not news. */
     if (widest < 0 || sum > total * 0.95 || sureShare(tree, sum, total) < RUNTIME_SHARES[work]) return [];
     return [{
-      kind: work, share: sum / total, node: widest, show: "flame", search: exactly(names),
+      kind: work, share: sum / total, node: widest, show: "flame", search: searchFor(names),
       text: sentences[work](formatShare(sum / total), names.map(shownName).join(", ")),
     }];
   });
 }
 
-/** A pattern that finds these names and no others. */
-export function exactly(names: readonly string[]): string {
-  return names.map((name) => `^${escapePattern(name)}$`).join("|");
-}
-
-export function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+/** A search that finds these names and no others, as many of them as a search may have. */
+function searchFor(names: readonly string[]): string {
+  let text = "";
+  for (const name of names) {
+    const more = `${text ? `${text}|` : ""}^${name.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}$`;
+    if (more.length > MAX_PATTERN || name.length > MAX_TESTED) continue;
+    text = more;
+  }
+  return text;
 }
 
 function isNameless(name: string): boolean {
@@ -176,7 +179,7 @@ function cutAndNameless(tree: FlameTree, rows: readonly FunctionRow[], total: nu
   if (sureShare(tree, sum, total) >= 0.1) {
     const widest = nameless.reduce((a, b) => (b.self > a.self ? b : a)).widest;
     hints.push({
-      kind: "nameless", share: sum / total, node: widest, show: "flame", search: exactly(nameless.slice(0, 20).map((row) => row.text)),
+      kind: "nameless", share: sum / total, node: widest, show: "flame", search: searchFor(nameless.slice(0, 20).map((row) => row.text)),
       text: `${formatShare(sum / total)} is spent in functions without names: debug symbols of their modules would tell.`,
     });
   }

@@ -29,7 +29,7 @@ interface Place {
 }
 
 /** Listens until `signal` is aborted. */
-export function listen(stage: HTMLElement, gestures: Gestures, signal: AbortSignal): void {
+export function listenToStage(stage: HTMLElement, gestures: Gestures, signal: AbortSignal): void {
   const pointers = new Map<number, Place>();
   let start: Place = { x: 0, y: 0 };
   let isDragging = false;

@@ -77,3 +77,37 @@ export function dragOverview(began: Range, at: number, now: number, total: numbe
   }
   return clampRange(Math.min(at, now) * total, Math.max(at, now) * total, total);
 }
+
+/** What the overview asks of the view. */
+export interface Overviewed {
+  range(): Range;
+  total(): number;
+  show(range: Range): void;
+  showAll(): void;
+}
+
+/** Listens until `signal` is aborted. Keys do the same on the graph itself. */
+export function listenToOverview(map: HTMLCanvasElement, view: Overviewed, signal: AbortSignal): void {
+  let began: { range: Range; at: number } | null = null;
+  const shareAt = (event: PointerEvent) => {
+    const rect = map.getBoundingClientRect();
+    return rect.width > 0 ? Math.min(1, Math.max(0, (event.clientX - rect.left) / rect.width)) : 0;
+  };
+  const on = (type: "pointerdown" | "pointermove" | "pointerup" | "pointercancel", handle: (event: PointerEvent) => void) =>
+    map.addEventListener(type, handle, { signal });
+  const move = (event: PointerEvent) => {
+    if (began) view.show(dragOverview(began.range, began.at, shareAt(event), view.total()));
+  };
+  on("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    map.setPointerCapture(event.pointerId);
+    began = { range: view.range(), at: shareAt(event) };
+  });
+  on("pointermove", move);
+  on("pointerup", (event) => {
+    move(event);
+    began = null;
+  });
+  on("pointercancel", () => (began = null));
+  map.addEventListener("dblclick", () => view.showAll(), { signal });
+}

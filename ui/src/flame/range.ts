@@ -45,6 +45,13 @@ export function rangeOf(tree: FlameTree, node: number): Range {
   return clampRange(tree.left[node], tree.left[node] + tree.width[node], tree.width[0]);
 }
 
+/** Where `shown`, a part of `from`, lies in `to`. */
+export function samePart(shown: Range, from: Range, to: Range, total: number): Range {
+  const scale = (to.v1 - to.v0) / (from.v1 - from.v0);
+  const [v0, v1] = [to.v0 + (shown.v0 - from.v0) * scale, to.v0 + (shown.v1 - from.v0) * scale];
+  return v1 > v0 && Number.isFinite(v0) ? clampRange(v0, v1, total) : to;
+}
+
 /** The deepest node that spans the whole range. */
 export function enclosingNode(tree: FlameTree, range: Range): number {
   const slack = (range.v1 - range.v0) * 1e-6;

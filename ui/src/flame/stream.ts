@@ -56,6 +56,26 @@ export class Stream {
     return this.fail("a number is too long");
   }
 
+  /** n numbers of at most `limit`, which is below 2^32. A loop of its own, since there are a million of them. */
+  numbers(n: number, limit: number, what: string): Uint32Array {
+    const { bytes, end } = this;
+    const into = new Uint32Array(n);
+    let at = this.position;
+    for (let i = 0; i < n; i++) {
+      let value = at < end ? bytes[at] : 128;
+      if (value < 128) at++;
+      else {
+        this.position = at;
+        value = this.number();
+        at = this.position;
+      }
+      if (value > limit) this.fail(`${what} is ${value}, at most ${limit} is possible`);
+      into[i] = value;
+    }
+    this.position = at;
+    return into;
+  }
+
   /** A zigzag-coded number: 0, -1, 1, -2 are 0, 1, 2, 3. */
   signed(): number {
     const value = this.number();

@@ -36,11 +36,11 @@ function regroupDown(
   return new Regrouper(tree, capacity, table).grow(rootKey, roots, roots, expand, keyOf === null ? plainChildren : undefined);
 }
 
-/** Leaves out every frame whose name matches. Its callees become those of its caller, and so does its own value. */
-export function hideFrames(tree: FlameTree, pattern: RegExp): FlameTree {
-  const isHidden = Uint8Array.from(tree.names, (name) => (matches(pattern, name) ? 1 : 0));
-  if (!isHidden.includes(1)) return tree;
-  return regroupDown(tree, [0], tree.name[0], tree.n, (node) => isHidden[tree.name[node]] === 1);
+/** Leaves out every frame with such a name. Its callees become those of its caller, and so does its own value. */
+export function hideFrames(tree: FlameTree, isHidden: (name: string) => boolean): FlameTree {
+  const hidden = Uint8Array.from(tree.names, (name) => (isHidden(name) ? 1 : 0));
+  if (!hidden.includes(1)) return tree;
+  return regroupDown(tree, [0], tree.name[0], tree.n, (node) => hidden[tree.name[node]] === 1);
 }
 
 /** Shows a function that calls itself directly once. */
@@ -84,10 +84,4 @@ function libraryTable(tree: FlameTree): { table: NameTable; libraries: Uint32Arr
 /** Nodes (none of them above another) and all below them, as one tree with all of them as its root. */
 export function treeBelow(tree: FlameTree, nodes: readonly number[]): FlameTree {
   return regroupDown(tree, nodes, tree.name[nodes[0]], 1024, null);
-}
-
-/** Whether a name matches; a pattern with the flag "g" begins anew at each name. */
-export function matches(pattern: RegExp, name: string): boolean {
-  pattern.lastIndex = 0;
-  return pattern.test(name);
 }

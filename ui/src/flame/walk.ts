@@ -25,6 +25,39 @@ export function stepFrom(tree: FlameTree, node: number, step: Step): number {
   return sibling >= first && sibling < end ? sibling : node;
 }
 
+export type Meaning = Step | "root" | "enter" | "escape" | "zoom in" | "zoom out" | "all" | "menu";
+
+/** What a key means on a graph whose root is at the top, or at the bottom; null if nothing. */
+export function meaningOf(key: Pick<KeyboardEvent, "key" | "shiftKey" | "ctrlKey" | "metaKey" | "altKey">, isFlame: boolean): Meaning | null {
+  if (key.key === "ContextMenu" || (key.key === "F10" && key.shiftKey)) return "menu";
+  if (key.ctrlKey || key.metaKey || key.altKey) return null;
+  switch (key.key) {
+    case "ArrowUp":
+      return isFlame ? "child" : "parent";
+    case "ArrowDown":
+      return isFlame ? "parent" : "child";
+    case "ArrowLeft":
+      return "previous";
+    case "ArrowRight":
+      return "next";
+    case "Home":
+      return "root";
+    case "Enter":
+      return "enter";
+    case "Escape":
+      return "escape";
+    case "+":
+    case "=":
+      return "zoom in";
+    case "-":
+      return "zoom out";
+    case "0":
+      return "all";
+    default:
+      return null;
+  }
+}
+
 export function percent(share: number): string {
   if (!Number.isFinite(share)) return "0 %";
   const value = share * 100;

@@ -3,7 +3,7 @@
 
 import type { Heatmap } from "../api/series.ts";
 import { formatTime, type Zone } from "./format.ts";
-import { formatPoint } from "./series.ts";
+import { formatPoint, roundStep } from "./series.ts";
 
 export interface Cell {
   point: number;
@@ -42,10 +42,23 @@ export function stepCell(key: string, from: Cell | null, counts: readonly (reado
   return { point: clamp(from.point + moves[key][0], counts.length), bucket: clamp(from.bucket + moves[key][1], nBuckets) };
 }
 
-export function textOfCell(map: Heatmap, cell: Cell, zone: Zone): string {
+/** "3 profiles". */
+export function countOfCell(map: Heatmap, cell: Cell): string {
   const count = map.counts[cell.point]?.[cell.bucket] ?? 0;
-  const what = map.kind === "span" ? (count === 1 ? "span" : "spans") : count === 1 ? "profile" : "profiles";
+  return `${count} ${map.kind}${count === 1 ? "" : "s"}`;
+}
+
+export function textOfCell(map: Heatmap, cell: Cell, zone: Zone): string {
   const time = formatTime(map.fromMs + cell.point * map.stepMs, zone);
   const [low, high] = [map.borders[cell.bucket], map.borders[cell.bucket + 1]].map((value) => formatPoint(value, map.unit));
-  return `${time}: ${count} ${what} of ${low} to ${high}`;
+  return `${time}: ${countOfCell(map, cell)} of ${low} to ${high}`;
+}
+
+/** Round moments for the axis, at least `leastPixels` apart. Whole hours are those of the zone that is shown. */
+export function timeTicks(fromMs: number, untilMs: number, width: number, leastPixels: number, zone: Zone): number[] {
+  const step = roundStep((((untilMs - fromMs) / 1000) * leastPixels) / Math.max(1, width)) * 1000;
+  const offset = zone === "utc" ? 0 : new Date(fromMs).getTimezoneOffset() * 60_000;
+  const ticks: number[] = [];
+  for (let ms = Math.ceil((fromMs - offset) / step) * step + offset; ms < untilMs; ms += step) ticks.push(ms);
+  return ticks;
 }

@@ -84,10 +84,35 @@ export function stackLayers(series: Pick<Series, "groups">, nShown: number): Lay
   });
 }
 
-const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
+/* Without 15 and 20 s: profiles come every 10 or 15 s mostly, and would fall once singly and once in pairs into such points. */
+const steps = [10, 30, 60, 120, 300, 600, 1800, 3600, 14400, 21600, 43200, 86400];
+
+/** The next round number of seconds. */
+export function roundStep(seconds: number): number {
+  return steps.find((step) => step >= seconds) ?? Math.ceil(seconds / 86400) * 86400;
+}
 
 /** How much time a point should cover, in whole seconds of a round number, so that there are at most `nPoints`. */
 export function stepOf(rangeMs: number, nPoints: number): number {
-  const wanted = rangeMs / 1000 / Math.max(1, nPoints);
-  return steps.find((step) => step >= wanted) ?? Math.ceil(wanted / 86400) * 86400;
+  return roundStep(rangeMs / 1000 / Math.max(1, nPoints));
+}
+
+const outagePoints = 12;
+
+/** A longer step where profiles come more seldom than points, so that points do not go up and down by chance; null if the step
+ * is well chosen. Long gaps are taken for outages. */
+export function longerStep(series: Pick<Series, "groups" | "stepMs">): number | null {
+  const nPoints = series.groups.reduce((n, group) => Math.max(n, group.points.length), 0);
+  const isThere = addedUp(series.groups, nPoints).map((sum) => sum !== null);
+  let [last, distance, n] = [-1, 0, 0];
+  isThere.forEach((is, i) => {
+    if (!is) return;
+    if (last >= 0 && i - last <= outagePoints) {
+      distance += i - last;
+      n++;
+    }
+    last = i;
+  });
+  if (n < 4 || distance / n < 1.2) return null;
+  return roundStep((series.stepMs / 1000) * (distance / n) * 2);
 }

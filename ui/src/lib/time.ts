@@ -70,6 +70,12 @@ function relativeTo(ms: number, nowMs: number): string {
   return `now-${seconds}s`;
 }
 
+/** The same length of time, up to now. */
+export function unpinned(range: TimeRange, nowMs: number): TimeRange {
+  const length = Math.max(1000, resolveTime(range.until, nowMs) - resolveTime(range.from, nowMs));
+  return { from: relativeTo(nowMs - length, nowMs), until: "now" };
+}
+
 /** A step earlier (-1) or later (1) by the length of the range, not beyond now. Relative ends stay so. */
 export function stepped(range: TimeRange, direction: -1 | 1, nowMs: number): TimeRange {
   const [from, until] = [resolveTime(range.from, nowMs), resolveTime(range.until, nowMs)];

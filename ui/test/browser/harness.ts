@@ -57,7 +57,11 @@ export function skip(why: string): never {
   throw new Skip(why);
 }
 
-export type Fill = { options?: readonly string[]; fill: (server: Hearth, ui: string) => Promise<void> };
+export interface Fill {
+  options?: readonly string[];
+  prepare?: (dataDir: string, binary: string) => void; // before it starts
+  fill: (server: Hearth, ui: string) => Promise<void>;
+}
 const kinds = new Map<string, Fill>();
 export function defineServer(kind: string, what: Fill): void {
   kinds.set(kind, what);
@@ -149,7 +153,7 @@ export class Stage {
     if (!what) throw new Error(`no server is called '${kind}'`);
     let server = this.#servers.get(kind);
     if (!server) {
-      server = Hearth.start(this.binary, what.options ?? []).then(async (started) => {
+      server = Hearth.start(this.binary, what).then(async (started) => {
         await what.fill(started, this.ui);
         return started;
       });
@@ -241,6 +245,12 @@ export class Room implements Scene {
   async close(): Promise<void> {
     await (await this.#context)?.close();
   }
+}
+
+/** Waits until nothing loads any more. */
+export async function settle(page: Page): Promise<void> {
+  await page.waitForLoadState("networkidle");
+  await page.waitForFunction(() => document.querySelector(".loading") === null);
 }
 
 /** The problems that axe-core finds and calls serious or critical, one line each. */

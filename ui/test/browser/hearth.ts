@@ -44,8 +44,12 @@ export class Hearth {
     this.#child = child;
   }
 
-  static async start(binary: string, options: readonly string[] = []): Promise<Hearth> {
+  static async start(
+    binary: string,
+    { options = [], prepare }: { options?: readonly string[]; prepare?: (dataDir: string, binary: string) => void } = {},
+  ): Promise<Hearth> {
     const folder = mkdtempSync(join(tmpdir(), "hearth-data-"));
+    prepare?.(join(folder, "data"), binary);
     const child = spawn(
       binary,
       ["server", "--data-dir", join(folder, "data"), "--listen", "127.0.0.1:0", "--listen-otlp-grpc", "off", "--listen-otlp-http", "off",

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pictures of docs/images, and how each of them comes about.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { Room, Stage, type Theme, type Tools } from "./harness.ts";
+import { addressOf, compareAddress, lastHour, uploadExample } from "./addresses.ts";
+import { Room, settle, Stage, type Theme, type Tools } from "./harness.ts";
 import type { Hearth } from "./hearth.ts";
 import { shrink } from "./png.ts";
-import { seededUntil } from "./servers.ts";
 
 interface Picture {
   name: string;
@@ -17,37 +17,19 @@ interface Picture {
   act?: (page: Page) => Promise<void>;
 }
 
-const minute = 60e3;
-const range = (fromMinutes: number, untilMinutes: number): Record<string, string> => ({
-  from: String(seededUntil - fromMinutes * minute),
-  until: String(seededUntil - untilMinutes * minute),
-});
-const address = (view: string, params: Record<string, string>): string => `/${view}?${new URLSearchParams(params)}`;
-
-async function uploaded(shop: Hearth, ui: string, name: string): Promise<string> {
-  const said = await shop.post(`/api/v1/adhoc?name=${name}`, readFileSync(join(ui, "../examples", name)));
-  return (JSON.parse(said.toString()) as { id: string }).id;
-}
-
-const hourOfCheckout = { query: "checkout.cpu", ...range(60, 0) };
+const hourOfCheckout = { query: "checkout.cpu", ...lastHour };
 const pictures: Picture[] = [
   { name: "fleet", path: () => "/" },
   { name: "first-run", path: () => "/", server: "empty" },
-  { name: "explore", path: () => address("explore", { ...hourOfCheckout, by: "version" }) },
-  { name: "search", path: () => address("explore", { ...hourOfCheckout, by: "region", show: "flame", search: "regex|json" }) },
-  { name: "sandwich", path: () => address("explore", { ...hourOfCheckout, show: "sandwich", fn: "malloc" }) },
-  { name: "narrow", path: () => address("explore", { ...hourOfCheckout }), width: 400 },
-  {
-    name: "compare",
-    path: () => {
-      const before = range(60, 30);
-      return address("compare", { base: "checkout.cpu", "base-from": before.from, "base-until": before.until, query: "checkout.cpu", ...range(30, 0) });
-    },
-  },
+  { name: "explore", path: () => addressOf("explore", { ...hourOfCheckout, by: "version" }) },
+  { name: "search", path: () => addressOf("explore", { ...hourOfCheckout, by: "region", show: "flame", search: "regex|json" }) },
+  { name: "sandwich", path: () => addressOf("explore", { ...hourOfCheckout, show: "sandwich", fn: "malloc" }) },
+  { name: "narrow", path: () => addressOf("explore", { ...hourOfCheckout }), width: 400 },
+  { name: "compare", path: compareAddress },
   { name: "status", path: () => "/status" },
   {
     name: "adhoc",
-    path: async (shop, ui) => `/adhoc/${await uploaded(shop, ui, "checkout.folded")}?against=${await uploaded(shop, ui, "checkout-next.folded")}`,
+    path: async (shop, ui) => `/adhoc/${await uploadExample(shop, ui, "checkout.folded")}?against=${await uploadExample(shop, ui, "checkout-next.folded")}`,
   },
 ];
 
@@ -56,8 +38,7 @@ async function take(stage: Stage, picture: Picture, theme: Theme): Promise<Buffe
   const kind = picture.server ?? "shop";
   const path = await picture.path(await stage.server(kind), stage.ui);
   const page = await room.open(path, { at: await stage.address(kind), theme, width: picture.width ?? 1280, height: 800 });
-  await page.waitForLoadState("networkidle");
-  await page.waitForFunction(() => document.querySelector(".loading") === null);
+  await settle(page);
   await picture.act?.(page);
   await page.waitForTimeout(300);
   const bytes = await page.screenshot();

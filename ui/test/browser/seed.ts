@@ -97,19 +97,20 @@ main.main;net/http.(*Server).Serve;net/http.(*conn).serve;search.(*Handler).Quer
 main.main;net/http.(*Server).Serve;net/http.(*conn).serve;search.(*Cache).Put 128`;
 
 const minute = 60e3;
+const day = 24 * 60; // in minutes
 const cpuTypes: [string, string][] = [["samples", "count"], ["cpu", "nanoseconds"]];
 const periodNs = 10e6;
 
-/** A profile of ten seconds in which `cores` processors were busy. */
-export function cpuProfile(stacks: readonly Stacks[], cores: number, timeMs: number, random: () => number): Uint8Array {
+/** A profile of `lengthMs` in which `cores` processors were busy. */
+export function cpuProfile(stacks: readonly Stacks[], cores: number, timeMs: number, lengthMs: number, random: () => number): Uint8Array {
   const total = stacks.reduce((sum, one) => sum + one.weight, 0);
-  const wanted = cores * 1000;
+  const wanted = (cores * lengthMs) / 10;
   const samples: Sample[] = [];
   for (const one of stacks) {
     const n = Math.floor((one.weight / total) * wanted * (0.85 + 0.3 * random()) + random());
     if (n > 0) samples.push({ stack: one.frames, values: [n, n * periodNs] });
   }
-  return makePprof({ types: cpuTypes, samples, timeMs, durationMs: 10e3, period: { type: "cpu", unit: "nanoseconds", value: periodNs } });
+  return makePprof({ types: cpuTypes, samples, timeMs, durationMs: lengthMs, period: { type: "cpu", unit: "nanoseconds", value: periodNs } });
 }
 
 function heapProfile(stacks: readonly Stacks[], scale: number, timeMs: number, random: () => number): Uint8Array {
@@ -138,20 +139,21 @@ function* profilesOfShop(ui: string, nowMs: number): Generator<{ path: string; b
     { name: "payments", stacks: stacksOf(payments), cores: 0.5, regions: ["eu-west"] },
   ];
   const heapStacks = stacksOf(heap);
-  /* Every minute of the last hour, every ten of the day before. */
+  /* Every minute of the last hour and of the same a day before, every ten minutes of the rest. */
+  const isDense = (age: number): boolean => age <= 60 || (age > day && age <= day + 60);
   const ages: number[] = [];
-  for (let age = 26 * 60; age > 60; age -= 10) ages.push(age);
-  for (let age = 60; age >= 1; age--) ages.push(age);
+  for (let age = day + 120; age >= 1; age -= isDense(age) ? 1 : 10) ages.push(age);
   for (const age of ages) {
     const timeMs = nowMs - age * minute;
-    const wave = 1 + 0.25 * Math.sin((age / 1440) * 2 * Math.PI) + 0.08 * Math.sin(age / 7);
+    const lengthMs = isDense(age) ? minute : 10 * minute;
+    const wave = 1 + 0.25 * Math.sin((age / 1440) * 2 * Math.PI) + 0.05 * Math.sin(age / 7);
     for (const { name, stacks, cores, regions } of services) {
       for (const region of regions) {
         const isNew = name === "checkout" && age <= 30;
         const labels = { region, version: name === "checkout" ? (isNew ? "1.5.0" : "1.4.2") : "2.0.1" };
         const used = isNew ? after : stacks;
-        const load = cores * wave * (region === "us-east" ? 0.7 : 1) * (isNew ? 1.15 : 1);
-        yield { path: ingestPath(name, labels, timeMs, 10e3), body: cpuProfile(used, load, timeMs, random) };
+        const load = cores * wave * (region === "us-east" ? 0.7 : 1) * (isNew ? 1.4 : 1);
+        yield { path: ingestPath(name, labels, timeMs, lengthMs), body: cpuProfile(used, load, timeMs, lengthMs, random) };
       }
     }
     yield { path: ingestPath("search", { region: "eu-west", version: "2.0.1" }, timeMs, 0), body: heapProfile(heapStacks, 1.3 - age / 5000, timeMs, random) };

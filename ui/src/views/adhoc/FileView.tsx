@@ -37,7 +37,7 @@ function CompareMenu({ id, files }: { id: string; files: readonly AdhocFile[] })
     { heading: "This file before, and after it" },
     ...others.map((file) => ({ text: file.name, hint: timeText(file.uploaded), run: () => navigate({ params: { against: file.id } }) })),
   ];
-  return <MenuButton label="Compare with another upload" entries={() => entries}>Compare with…</MenuButton>;
+  return <MenuButton label="Compare with… another upload" entries={() => entries}>Compare with…</MenuButton>;
 }
 
 function FileLine({ side, file }: { side?: string; file: AdhocProfile }) {
@@ -115,7 +115,7 @@ export function FileView({ id }: { id: string }) {
                 <Button onClick={() => setIsDoomed(true)}>Delete</Button>
               </>
             )}
-            <Button label="Copy the private link" onClick={() => void copyText(location.href, "The link is")}>Copy link</Button>
+            <Button title="Copy the private link to this view" onClick={() => void copyText(location.href, "The link is")}>Copy link</Button>
           </div>
         )}
       </header>

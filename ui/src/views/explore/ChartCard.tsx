@@ -13,20 +13,24 @@ import { Timeline } from "../../components/Timeline.tsx";
 import { parseQuery, selectorOf, shortType, targetOf } from "../../lib/query.ts";
 import { useResource, type Resource } from "../../lib/resource.ts";
 import { navigate } from "../../lib/route.ts";
-import { kindOf, stepOf } from "../../lib/series.ts";
+import { kindOf, longerStep, stepOf } from "../../lib/series.ts";
 import { resolveTime } from "../../lib/time.ts";
 import { NoteDialog } from "./NoteDialog.tsx";
 import { narrowTo, questionOf, setMoments, type Chart, type ExploreState } from "./state.ts";
 
-const nPoints = 240;
+const nPoints = 180;
+const nColumns = 90; // of the heat map
 const nGroups = 100;
 
 /** How much time a point covers, and where the first begins: on a whole step, so that points stay where they are in live mode. */
-function gridOf(state: ExploreState, nowMs: number): { from: string; until: string; step: string } {
+function gridOf(state: ExploreState, nowMs: number, least = 0, nMost = nPoints): { from: string; until: string; step: string } {
   const [from, until] = [resolveTime(state.range.from, nowMs), resolveTime(state.range.until, nowMs)];
-  const step = stepOf(until - from, nPoints);
+  const step = Math.max(least, stepOf(until - from, nMost));
   return { from: String(Math.floor(from / 1000 / step) * step * 1000), until: state.range.until, step: `${step}s` };
 }
+
+/** Of queries whose profiles come seldom: how much time a point covers at least. */
+const leastSteps = new Map<string, number>();
 
 async function loadSeries(state: ExploreState, nowMs: number, signal: AbortSignal): Promise<Series> {
   const parts = parseQuery(state.query);
@@ -35,13 +39,17 @@ async function loadSeries(state: ExploreState, nowMs: number, signal: AbortSigna
   const selector = service ? selectorOf({ front: "", conditions: [{ name: "service_name", operator: "=", value: service }] }) : "";
   const types = needsTypes ? await getTypes(selector, state.range).catch((error: unknown) => (isCancelled(error) ? Promise.reject(error) : [])) : [];
   const kind = kindOf(type, types.map((one) => one.type));
-  return getSeries({ ...paramsOf(questionOf(state)), ...gridOf(state, nowMs), by: state.by, kind, top: nGroups }, signal);
+  const ask = (least: number) => getSeries({ ...paramsOf(questionOf(state)), ...gridOf(state, nowMs, least), by: state.by, kind, top: nGroups }, signal);
+  const least = leastSteps.get(state.query) ?? 0;
+  const series = await ask(least);
+  const longer = longerStep(series);
+  if (longer === null || longer <= least) return series;
+  leastSteps.set(state.query, longer);
+  return ask(longer);
 }
 
 async function loadHeatmap(state: ExploreState, nowMs: number, signal: AbortSignal): Promise<Heatmap> {
-  const grid = gridOf(state, nowMs);
-  const step = `${Math.max(1, Number(grid.step.slice(0, -1)) * 2)}s`;
-  return getHeatmap({ ...paramsOf(questionOf(state)), ...grid, step, kind: state.chart === "spans" ? "span" : "profile" }, signal);
+  return getHeatmap({ ...paramsOf(questionOf(state)), ...gridOf(state, nowMs, 0, nColumns), kind: state.chart === "spans" ? "span" : "profile" }, signal);
 }
 
 export interface ChartData {
@@ -107,12 +115,11 @@ function SpreadChart({ heatmap }: { heatmap: Resource<Heatmap> }) {
   return <HeatMap map={heatmap.value} label={label} onRange={setMoments} onExemplar={showExemplar} />;
 }
 
-export function ChartCard({ state, data, nowMs, tick, isQuiet }: {
+export function ChartCard({ state, data, nowMs, tick }: {
   state: ExploreState;
   data: ChartData;
   nowMs: number;
   tick: number;
-  isQuiet: boolean; // the query is refused, which is said elsewhere
 }) {
   const [noteAt, setNoteAt] = useState<number | null>(null);
   const [nNoted, setNNoted] = useState(0);
@@ -145,7 +152,7 @@ export function ChartCard({ state, data, nowMs, tick, isQuiet }: {
         <Button kind="quiet" title="Note what happened, to be seen in all timelines of this service" onClick={() => setNoteAt(nowMs)}>+ Note</Button>
       </header>
       <div class={shown.isStale ? "chart-body stale" : "chart-body"}>
-        {isQuiet ? <p class="chart-note muted">The query has to be mended first.</p> : isStack
+        {isStack
           ? <StackChart state={state} series={data.series} annotations={annotations.value ?? []} onAnnotate={setNoteAt} />
           : <SpreadChart heatmap={data.heatmap} />}
       </div>

@@ -15,6 +15,7 @@ import { stepped, zoomedOut } from "../../lib/time.ts";
 import { ChartCard, useChartData } from "./ChartCard.tsx";
 import { useFollowing } from "./live.ts";
 import { Nothing } from "./Nothing.tsx";
+import { Refused } from "./Refused.tsx";
 import { Start } from "./Start.tsx";
 import { questionOf, setLive, setQuery, setRange, stateOf, type ExploreState } from "./state.ts";
 import "./Explore.css";
@@ -58,10 +59,9 @@ function Narrowings({ state }: { state: ExploreState }) {
   );
 }
 
-function Messages({ lists }: { lists: readonly (readonly Message[] | undefined)[] }) {
-  const texts = [...new Set(lists.flatMap((list) => (list ?? []).map((one) => one.text)))];
-  if (texts.length === 0) return null;
-  return <ul class="messages muted" aria-label="What the server says">{texts.map((text) => <li key={text}>{text}</li>)}</ul>;
+function Messages({ list }: { list: readonly Message[] }) {
+  if (list.length === 0) return null;
+  return <ul class="messages muted" aria-label="What the server says">{list.map(({ text }) => <li key={text}>{text}</li>)}</ul>;
 }
 
 export function Explore() {
@@ -116,9 +116,13 @@ function ExploreQuery({ state }: { state: ExploreState }) {
         </div>
       </div>
       <Narrowings state={state} />
-      <Messages lists={[flame.value?.messages, shown.value?.messages]} />
-      <ChartCard state={state} data={chart} nowMs={nowMs} tick={tick} isQuiet={refusal !== undefined} />
-      {refusal === undefined && <Flame question={question} flame={flame} source={source} />}
+      {refusal !== undefined ? <Refused range={state.range} /> : (
+        <>
+          <Messages list={flame.value?.messages ?? shown.value?.messages ?? []} />
+          <ChartCard state={state} data={chart} nowMs={nowMs} tick={tick} />
+          <Flame question={question} flame={flame} source={source} />
+        </>
+      )}
     </div>
   );
 }

@@ -4,7 +4,7 @@
 import type { Question } from "../../api/flame.ts";
 import { parseQuery, printQuery, withCondition } from "../../lib/query.ts";
 import { navigate, type Params, type Route } from "../../lib/route.ts";
-import { defaultRange, isRelative, resolveTime, type TimeRange } from "../../lib/time.ts";
+import { defaultRange, isRelative, unpinned, type TimeRange } from "../../lib/time.ts";
 
 export type Chart = "stack" | "profiles" | "spans";
 
@@ -76,8 +76,5 @@ export function narrowTo(query: string, labels: Record<string, string>): void {
 /** Following now needs a range that ends now: the same length of time. */
 export function setLive(isLive: boolean, range: TimeRange): void {
   if (!isLive) return navigate({ params: { live: null } });
-  const now = Date.now();
-  const seconds = Math.max(60, Math.round((resolveTime(range.until, now) - resolveTime(range.from, now)) / 1000));
-  const from = isRelative(range.from) && range.until === "now" ? range.from : `now-${seconds}s`;
-  navigate({ params: { ...rangeParams({ from, until: "now" }), live: "1" } });
+  navigate({ params: { ...rangeParams(range.until === "now" && isRelative(range.from) ? range : unpinned(range, Date.now())), live: "1" } });
 }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of functions: what each costs, or how it changed.
+
+import { useMemo } from "preact/hooks";
+import { sortRows, type FunctionRow, type SortKey } from "../../flame/aggregate.ts";
+import { isDiff } from "../../flame/tree.ts";
+import { formatDelta, formatShare, formatValue } from "../../lib/format.ts";
+import { VirtualTable, type Column, type Sort } from "../VirtualTable.tsx";
+import { changeText, isNoise, relativeErrorText } from "./facts.ts";
+import type { Panel } from "./panel.ts";
+import { parseSort, sortText } from "./state.ts";
+
+const plainSort: Sort = { id: "self", isDescending: true };
+const keys: readonly string[] = ["name", "self", "total", "before", "after", "change", "relative"];
+
+/** How the table is sorted, and its rows: those that are searched for, in order. */
+export function tableRows(panel: Panel): { sort: Sort; rows: FunctionRow[] } {
+  const sort = parseSort(panel.state.sort, plainSort);
+  const known = keys.includes(sort.id) ? sort : plainSort;
+  const { pattern } = panel;
+  const found = pattern ? panel.rows().filter((row) => pattern.test(row.text.slice(0, 256))) : panel.rows();
+  return { sort: known, rows: sortRows(panel.tree, found, known.id as SortKey, known.isDescending) };
+}
+
+function Bar({ share, text }: { share: number; text: string }) {
+  return (
+    <span class="panel-bar">
+      <span class="panel-bar-fill" aria-hidden="true" style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
+      <span>{text}</span>
+    </span>
+  );
+}
+
+function nameColumn(): Column<FunctionRow> {
+  return {
+    id: "name", title: "Function", isSortable: true, width: "minmax(9em, 1fr)",
+    cell: (row) => <span class={row.isOther ? "muted" : "mono"} title={row.text.slice(0, 1000)} dir="auto">{row.text.slice(0, 1000)}</span>,
+  };
+}
+
+function plainColumns(panel: Panel, isNarrow: boolean): Column<FunctionRow>[] {
+  const { tree } = panel;
+  const total = tree.totals[0];
+  const value = (of: (row: FunctionRow) => number) => (row: FunctionRow) => formatValue(of(row), tree.unit);
+  const part = (of: (row: FunctionRow) => number) => (row: FunctionRow) => <Bar share={of(row) / total} text={formatShare(of(row) / total)} />;
+  const columns: Column<FunctionRow>[] = [
+    nameColumn(),
+    { id: "self", title: "Self", hint: "Its own, without what it calls", isNumber: true, isSortable: true, width: "5.5em", cell: value((row) => row.self) },
+    { id: "selfShare", title: "Self %", isNumber: true, width: "5em", cell: part((row) => row.self) },
+    { id: "total", title: "Total", hint: "With what it calls; a function that calls itself counts once", isNumber: true, isSortable: true, width: "5.5em", cell: value((row) => row.total) },
+    { id: "totalShare", title: "Total %", isNumber: true, width: "5em", cell: part((row) => row.total) },
+  ];
+  if (tree.samples[0] !== null) {
+    columns.push({ id: "error", title: "± self", hint: "The standard error of sampling, in relation to self", isNumber: true, width: "5em", cell: (row) => relativeErrorText(tree, row.self) });
+  }
+  return isNarrow ? columns.filter((column) => ["name", "selfShare", "total", "self"].includes(column.id)) : columns;
+}
+
+function diffColumns(panel: Panel, isNarrow: boolean): Column<FunctionRow>[] {
+  const { tree } = panel;
+  const changed = (before: number, after: number, text: string) => {
+    const noise = isNoise(tree, before, after);
+    const tone = noise || before === after ? "muted" : after > before ? "more" : "less";
+    return <span class={tone} title={noise ? "Chance alone may do this." : undefined}>{noise && text ? `(${text})` : text}</span>;
+  };
+  const columns: Column<FunctionRow>[] = [
+    nameColumn(),
+    { id: "self", title: "Self change", hint: "Of its own, without what it calls; in brackets what chance alone may do", isNumber: true, isSortable: true, width: "6.5em",
+      cell: (row) => changed(row.self, row.selfAfter, formatDelta(row.selfAfter - row.self, tree.unit)) },
+    { id: "before", title: "Before", hint: "Total before", isNumber: true, isSortable: true, width: "5.5em", cell: (row) => formatValue(row.total, tree.unit) },
+    { id: "after", title: "After", hint: "Total after", isNumber: true, isSortable: true, width: "5.5em", cell: (row) => formatValue(row.totalAfter, tree.unit) },
+    { id: "change", title: "Change", hint: "Of the total; in brackets what chance alone may do", isNumber: true, isSortable: true, width: "6em",
+      cell: (row) => changed(row.total, row.totalAfter, formatDelta(row.totalAfter - row.total, tree.unit)) },
+    { id: "relative", title: "Change %", isNumber: true, isSortable: true, width: "6em", cell: (row) => changed(row.total, row.totalAfter, changeText(row.total, row.totalAfter)) },
+  ];
+  return isNarrow ? columns.filter((column) => ["name", "self", "change"].includes(column.id)) : columns;
+}
+
+export function FunctionTable({ panel, isNarrow }: { panel: Panel; isNarrow: boolean }) {
+  const { tree, state, pattern, chosen } = panel;
+  const { sort, rows } = useMemo(() => tableRows(panel), [tree, pattern, state.sort]);
+  const columns = useMemo(() => (isDiff(tree) ? diffColumns : plainColumns)(panel, isNarrow), [tree, isNarrow]);
+  const nAll = panel.rows().length;
+  return (
+    <div class="panel-table">
+      <VirtualTable
+        label="Functions"
+        columns={columns}
+        rows={rows}
+        keyOf={(row) => row.text}
+        sort={sort}
+        onSort={(next) => panel.change({ sort: sortText(next) }, "replace")}
+        selected={chosen || null}
+        onSelect={(row) => !row.isOther && row.text !== chosen && panel.change({ fn: row.text, sel: "" }, "replace")}
+        onOpen={(row) => !row.isOther && panel.change({ fn: row.text, show: "sandwich" })}
+        onMenu={(row, x, y) => panel.menu(tree, row.widest, x, y)}
+      />
+      {rows.length === 0 && <p class="panel-note">{pattern ? "No function matches the search." : "There are no functions in this profile."}</p>}
+      <p class="panel-foot muted">{rows.length === nAll ? `${nAll} functions` : `${rows.length} of ${nAll} functions`}</p>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taking what is shown away: as a picture, a table, or a file from the server.
+
+import { csvOf } from "../../flame/aggregate.ts";
+import type { FlameView } from "../../flame/view.ts";
+import { copyText } from "../basics.tsx";
+import type { MenuEntry } from "../Menu.tsx";
+import { toast } from "../Toast.tsx";
+import { tableRows } from "./FunctionTable.tsx";
+import type { Panel } from "./panel.ts";
+import type { ExportFormat } from "./source.ts";
+
+/** A name for a file that every system takes. */
+export function fileName(title: string, ending: string): string {
+  const stem = title.normalize("NFKD").replace(/[^\w.-]+/g, "-").replace(/^[-.]+|-+$/g, "").slice(0, 80) || "profile";
+  return `${stem}.${ending}`;
+}
+
+function download(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.dataset.out = "";
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+async function downloadPicture(view: FlameView, title: string): Promise<void> {
+  try {
+    download(await view.toPNG(), fileName(title, "png"));
+  } catch (error) {
+    toast(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const formats: { format: ExportFormat; text: string; ending: string }[] = [
+  { format: "pprof", text: "pprof", ending: "pb.gz" },
+  { format: "folded", text: "Folded stacks", ending: "folded" },
+  { format: "otlp", text: "OTLP", ending: "otlp" },
+  { format: "html", text: "HTML that works offline", ending: "html" },
+];
+
+/** Files that the server makes, of all or of what is below a path. */
+export function fileEntries(panel: Panel, path?: string[]): MenuEntry[] {
+  const { exportUrl, title } = panel.source;
+  return formats.flatMap(({ format, text, ending }) => {
+    const href = exportUrl?.(format, path);
+    return href ? [{ text, href, download: fileName(title, ending) }] : [];
+  });
+}
+
+export function exportEntries(panel: Panel, view: FlameView | null): MenuEntry[] {
+  const { source, tree } = panel;
+  const files = fileEntries(panel);
+  const entries: MenuEntry[] = [];
+  if (view) {
+    entries.push(
+      { heading: "Picture of what is shown" },
+      { text: "PNG", run: () => void downloadPicture(view, source.title) },
+      { text: "SVG", run: () => download(new Blob([view.toSVG()], { type: "image/svg+xml" }), fileName(source.title, "svg")) },
+      "line",
+    );
+  }
+  entries.push(
+    { heading: "Table of functions" },
+    { text: "CSV", run: () => download(new Blob([csvOf(tree, tableRows(panel).rows)], { type: "text/csv" }), fileName(source.title, "csv")) },
+  );
+  if (files.length > 0) entries.push("line", { heading: "The profile" }, ...files);
+  if (source.curl || source.command) entries.push("line", { heading: "The question" });
+  if (source.curl) entries.push({ text: "Copy as curl", run: () => void copyText(source.curl!(), "The command is") });
+  if (source.command) entries.push({ text: "Copy as hearth query", run: () => void copyText(source.command!(), "The command is") });
+  return entries;
+}
