@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { diffCommand, diffQuery, shellQuote } from "../src/api/diff.ts";
+import { diffCommand, diffQuery } from "../src/api/diff.ts";
 import { compareParams, compareStateOf, presets, shiftOf, swapped, withSelection, withShift, withValues } from "../src/views/compare/state.ts";
 
 const parse = (params: Record<string, string>) => compareStateOf(new Map(Object.entries(params)));
@@ -59,8 +59,6 @@ test("times that are none, and ranges without a length, are refused with their s
 });
 
 test("commands are quoted for shells", () => {
-  assert.equal(shellQuote("shop.cpu"), "shop.cpu");
-  assert.equal(shellQuote(`it's {a="b"}`), `'it'\\''s {a="b"}'`);
   assert.equal(diffCommand({ baseline: "a b", scale: "none", until: 5 }, "http://h:1"), "hearth diff --baseline 'a b' --scale none --until 5 --url http://h:1");
 });
 

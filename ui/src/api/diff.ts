@@ -5,6 +5,7 @@ import { decodeFlame } from "../flame/decode.ts";
 import type { FlameTree } from "../flame/tree.ts";
 import { resolveTime, type TimeRange } from "../lib/time.ts";
 import { apiUrl, getBytes, getJson, type Message, type Query } from "./client.ts";
+import { maxNodes, pathText, serverUrl, shellWord } from "./flame.ts";
 
 /** What the values of the later side are multiplied by: what makes durations equal (compares rates), totals (compares
  * shares), or nothing. */
@@ -61,7 +62,6 @@ export interface Diff {
 }
 
 export const MAX_FUNCTIONS = 1000;
-const MAX_NODES = 20000;
 
 function endsOf(range: TimeRange, nowMs: number, side: string): [number, number] {
   const [from, until] = [resolveTime(range.from, nowMs), resolveTime(range.until, nowMs)];
@@ -92,21 +92,15 @@ export async function getDiffTree(query: Query, path: readonly string[], signal?
 }
 
 function treeQuery(query: Query, path: readonly string[]): Query {
-  return { ...query, format: "flame", "max-nodes": MAX_NODES, "min-share": "0%", path: path.map((name) => name.replace(/[\\;]/g, "\\$&")).join(";") };
+  return { ...query, format: "flame", "max-nodes": maxNodes, "min-share": "0", path: pathText(path) };
 }
 
-/** Where the table is to be had, for people with a terminal. */
-export function diffUrl(query: Query): string {
-  return new URL(apiUrl("diff", query), document.baseURI).href;
+/** The same question for a terminal. */
+export function diffCurl(query: Query): string {
+  return `curl -g ${shellWord(`${serverUrl()}/${apiUrl("diff", query)}`)}`;
 }
 
-/** A word of a command line in quotes that a shell takes away again. */
-export function shellQuote(text: string): string {
-  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** The same question to `hearth diff`. */
-export function diffCommand(query: Query, serverUrl: string): string {
-  const words = Object.entries(query).flatMap(([name, value]) => (value === null || value === undefined || value === "" ? [] : [`--${name}`, shellQuote(String(value))]));
-  return ["hearth diff", ...words, "--url", shellQuote(serverUrl)].join(" ");
+export function diffCommand(query: Query, server: string): string {
+  const words = Object.entries(query).flatMap(([name, value]) => (value === null || value === undefined || value === "" ? [] : [`--${name}`, String(value)]));
+  return ["hearth", "diff", ...words, "--url", server].map(shellWord).join(" ");
 }

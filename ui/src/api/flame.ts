@@ -60,7 +60,7 @@ export async function getLines(question: Question, functionName: string, signal:
 }
 
 /** For a shell: as it is where nothing in it is special, in single quotes else. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 

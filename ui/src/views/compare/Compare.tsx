@@ -3,13 +3,15 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { ApiError, type Query } from "../../api/client.ts";
-import { diffCommand, diffQuery, diffUrl, getDiff, getDiffTree, shellQuote, type Diff, type Scale } from "../../api/diff.ts";
+import { diffCommand, diffCurl, diffQuery, getDiff, getDiffTree, type Diff, type Scale } from "../../api/diff.ts";
+import { serverUrl } from "../../api/flame.ts";
 import type { Series } from "../../api/series.ts";
 import { Button, Empty, Failure, Loading, Segmented } from "../../components/basics.tsx";
 import { ProfilePanel, type ProfileSource } from "../../components/panel/ProfilePanel.tsx";
 import type { FlameTree } from "../../flame/tree.ts";
 import { meanOf } from "../../lib/change.ts";
 import { useKeys } from "../../lib/keys.ts";
+import { shortPath } from "../../lib/path.ts";
 import { useResource, type Resource } from "../../lib/resource.ts";
 import { route, urlOf } from "../../lib/route.ts";
 import { Changes, patternOf } from "./Changes.tsx";
@@ -62,13 +64,13 @@ function sideUrl(state: CompareState, name: SideName, more: Record<string, strin
 }
 
 function sourceOf(state: CompareState, answer: Answer): ProfileSource {
-  const zoom = (path: readonly string[]): Record<string, string> => (path.length > 0 ? { zoom: path.map((name) => name.replace(/[\\;]/g, "\\$&")).join(";") } : {});
+  const zoom = (path: readonly string[]): Record<string, string> => (path.length > 0 ? { zoom: shortPath(path) } : {});
   return {
     kind: "diff",
     title: `${state.before.query} against ${state.after.query}`,
     focus: (path, signal) => getDiffTree(answer.query, path, signal),
-    curl: () => `curl -g ${shellQuote(decodeURIComponent(diffUrl(answer.query)).replaceAll(" ", "%20"))}`,
-    command: () => diffCommand(answer.query, new URL(".", document.baseURI).href.replace(/\/$/, "")),
+    curl: () => diffCurl(answer.query),
+    command: () => diffCommand(answer.query, serverUrl()),
     sides: { before: (path) => sideUrl(state, "before", zoom(path)), after: (path) => sideUrl(state, "after", zoom(path)) },
   };
 }
@@ -112,6 +114,7 @@ export function Compare() {
   };
   const canCompare = hasBoth && hasProfiles(courses.before) && hasProfiles(courses.after);
   const answer = useResource(canCompare ? `${key} ${scale}` : null, async (signal) => getAnswer(diffQuery(before, after, scale, nowMs), signal), version);
+  const isLacking = [courses.before, courses.after].some((one) => !one.isLoading && !hasProfiles(one));
   const failed = sideOfError(answer.error);
   const shown = answer.error === undefined ? answer.value : undefined;
   const course = courses.before.value;
@@ -151,6 +154,11 @@ export function Compare() {
         </Empty>
       )}
       {hasBoth && !shown && answer.error === undefined && (courses.before.isLoading || courses.after.isLoading || answer.isLoading) && <Loading what="Comparing" />}
+      {hasBoth && isLacking && (
+        <Empty title="There is nothing to compare yet">
+          <p>A side has no profiles. Choose another time or another query on that side.</p>
+        </Empty>
+      )}
       {answer.error !== undefined && !failed && <Failure error={answer.error} retry={answer.retry} />}
       {shown && measure && source && (
         <div class={answer.isStale ? "stack compare-stale" : "stack"}>
