@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { inChunks, literal, queryOf, stepOf, typesOf, type FleetRow } from "../src/api/fleet.ts";
+import { complete, inChunks, literal, queryOf, stepOf, typesOf, type FleetRow } from "../src/api/fleet.ts";
 import type { Source } from "../src/api/status.ts";
 import { endpointOf, guidesOf } from "../src/components/FirstRun.tsx";
 import { sparkPath } from "../src/components/Sparkline.tsx";
@@ -107,4 +107,10 @@ test("the guide names this very server, and the ports of its own that protocols 
   const code = guidesOf(page, listeners).flatMap((guide) => guide.steps.map((step) => step.code)).join("\n");
   assert.ok(code.includes("hearth demo --url http://profiles.example:4040\n"));
   assert.ok(code.includes("'http://profiles.example:4040/ingest?name=my-service'"));
+});
+
+test("the point that goes on is left out, unless it is all there is", () => {
+  assert.deepEqual(complete([1, 2, 0.1]), [1, 2]);
+  assert.deepEqual(complete([null, null, 3]), [null, null, 3]);
+  assert.deepEqual(complete([]), []);
 });

@@ -152,11 +152,17 @@ async function bothRanges(asked: Asked, signal: AbortSignal): Promise<Both> {
   return { type: asked.type, unit: now.unit, before, after, nLeftOut: now.nLeftOut };
 }
 
+/** The points without the last one, which is not complete while its time goes on; unless there is no other. */
+export function complete(points: (number | null)[]): (number | null)[] {
+  const others = points.slice(0, -1);
+  return others.some((value) => value !== null) ? others : points;
+}
+
 /** The course of a service in the first type that has it. */
 function courseOf(service: string, answers: readonly Both[], isOpen: boolean): Course | null {
   const found = answers.find(({ after }) => after.has(service)) ?? answers.find(({ before }) => before.has(service));
   if (!found) return null;
-  const cut = (points: (number | null)[] | undefined) => (points ? (isOpen && points.length > 1 ? points.slice(0, -1) : points) : null);
+  const cut = (points: (number | null)[] | undefined) => (points ? (isOpen ? complete(points) : points) : null);
   return { type: found.type, unit: found.unit, before: cut(found.before.get(service)), after: cut(found.after.get(service)) };
 }
 

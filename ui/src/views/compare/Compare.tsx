@@ -166,7 +166,7 @@ export function Compare() {
             <p>{summaryOf(shown.diff, cores)}</p>
             {shown.note && <p class="muted">{shown.note}</p>}
           </div>
-          <ProfilePanel tree={shown.tree} source={source} />
+          <ProfilePanel tree={shown.tree} source={source} height="clamp(24rem, 65vh, 48rem)" />
           <Changes
             diff={shown.diff}
             measure={measure}

@@ -130,7 +130,6 @@ export function Fleet() {
   const { range, filter, sort } = stateOf(route.value.params);
   const filterField = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useTyped(filter, (text) => navigate({ params: { filter: text } }, "replace"));
-  const [sizeRef, size] = useSize<HTMLDivElement>();
   const [arrivals, setArrivals] = useState(0);
   const isOpen = range.until === "now";
   const version = `${usePoll(isRelative(range.until) ? REFRESH_MS : null)} ${arrivals}`;
@@ -183,23 +182,33 @@ export function Fleet() {
       {fleet.error !== undefined && <Failure error={fleet.error} retry={fleet.retry} />}
       {fleet.value && <p class="muted" role="status">{summaryOf(fleet.value, shown)}{fleet.isStale ? " Asking again…" : ""}</p>}
       {status.error !== undefined && <p class="muted">When the last profiles came cannot be told: {String((status.error as Error).message)}</p>}
-      <div ref={sizeRef} class={fleet.isStale ? "card fleet-table stale" : "card fleet-table"}>
+      <div class={fleet.isStale ? "card fleet-table stale" : "card fleet-table"}>
         {!fleet.value && fleet.isLoading && <Loading what="Asking for all services" />}
         {fleet.value && shown.length === 0 && !fleet.isStale && <Nothing filter={filter} onArrived={() => setArrivals((n) => n + 1)} />}
-        {shown.length > 0 && size.width > 0 && (
-          <VirtualTable
-            label="Services"
-            columns={columnsOf(size.width, range, nowMs)}
-            rows={shown}
-            keyOf={(row) => row.service}
-            sort={sort}
-            onSort={setSort}
-            rowHeight={ROW_HEIGHT}
-            height={`min(${(shown.length + 1) * ROW_HEIGHT + 2}px, max(20em, calc(100vh - 170px)))`}
-            onOpen={(row) => navigate({ view: "explore", params: { query: rowQuery(row), from: range.from, until: range.until } })}
-          />
-        )}
+        {shown.length > 0 && <Services rows={shown} sort={sort} range={range} nowMs={nowMs} />}
       </div>
+    </div>
+  );
+}
+
+/** The table, with the columns that there is room for. */
+function Services({ rows, sort, range, nowMs }: { rows: readonly ServiceRow[]; sort: Sort; range: TimeRange; nowMs: number }) {
+  const [ref, { width }] = useSize<HTMLDivElement>();
+  return (
+    <div ref={ref}>
+      {width > 0 && (
+        <VirtualTable
+          label="Services"
+          columns={columnsOf(width, range, nowMs)}
+          rows={rows}
+          keyOf={(row) => row.service}
+          sort={sort}
+          onSort={setSort}
+          rowHeight={ROW_HEIGHT}
+          height={`min(${(rows.length + 1) * ROW_HEIGHT + 2}px, max(20em, calc(100vh - 170px)))`}
+          onOpen={(row) => navigate({ view: "explore", params: { query: rowQuery(row), from: range.from, until: range.until } })}
+        />
+      )}
     </div>
   );
 }

@@ -7,6 +7,7 @@ import { formatAgo, formatBytes, formatCores, formatCount, formatNumber } from "
 import { quote } from "../../lib/query.ts";
 import { urlOf } from "../../lib/route.ts";
 import { shifted, type TimeRange } from "../../lib/time.ts";
+import { compareParams } from "../compare/state.ts";
 import type { Health, ServiceRow } from "./rows.ts";
 
 /** Nothing new for so long is worth a word. */
@@ -88,6 +89,6 @@ export function exploreUrl(row: ServiceRow, range: TimeRange): string {
 }
 
 export function compareUrl(query: string, range: TimeRange, nowMs: number): string {
-  const before = shifted(range, DAY_MS, nowMs);
-  return urlOf("compare", { query, from: range.from, until: range.until, base: query, "base-from": before.from, "base-until": before.until, scale: "durations" });
+  const before = { query, range: shifted(range, DAY_MS, nowMs) };
+  return urlOf("compare", compareParams({ before, after: { query, range }, scale: "durations" }));
 }
