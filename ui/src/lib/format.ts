@@ -109,8 +109,14 @@ export function formatTime(ms: number, zone: Zone, hasSeconds = true): string {
 /** "3 min ago". */
 export function formatAgo(ms: number, nowMs: number): string {
   const passed = nowMs - ms;
+  if (Number.isNaN(passed)) return "–";
   if (passed < 1000) return "just now";
   const unit = [86400e3, 3600e3, 60e3, 1e3].find((one) => passed >= one)!;
   const digits = unit > 1e3 ? 10 : 1;
   return `${formatDuration((Math.round((passed / unit) * digits) / digits) * unit * 1e6)} ago`;
+}
+
+/** A text of somebody else's, cut where it is longer than anybody reads: laying out 10 kB in a cell takes its time. */
+export function shortened(text: string, max = 300): string {
+  return text.length > max ? `${text.slice(0, max)}…` : text;
 }

@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import type { Delta, Diff, DiffFunction } from "../../api/diff.ts";
 import { useSize } from "../../components/basics.tsx";
 import { VirtualTable, type Column, type Sort } from "../../components/VirtualTable.tsx";
-import { formatCount } from "../../lib/format.ts";
+import { formatCount, shortened } from "../../lib/format.ts";
 import { navigate, route } from "../../lib/route.ts";
 import { isTold, signed, type Measure } from "./summary.ts";
 
@@ -49,7 +49,7 @@ interface Links {
 function columnsOf(width: number, measure: Measure, links: Links): Column<DiffFunction>[] {
   const name: Column<DiffFunction> = {
     id: "name", title: "Function", isSortable: true, width: "minmax(8em, 2fr)",
-    cell: (fn) => <button type="button" class="compare-name clip" title={`Find ${fn.name} in the flame graph`} onClick={() => find(fn.name)}><bdi>{fn.name || "(no name)"}</bdi></button>,
+    cell: (fn) => <button type="button" class="compare-name clip" title={`Find ${shortened(fn.name, 2000)} in the flame graph`} onClick={() => find(fn.name)}><bdi>{shortened(fn.name) || "(no name)"}</bdi></button>,
   };
   const number = (id: string, title: string, hint: string, em: string, cell: Column<DiffFunction>["cell"]): Column<DiffFunction> => ({ id, title, hint, isNumber: true, isSortable: true, width: em, cell });
   const before = number("before", "Self before", "What the function itself cost before.", "7em", (fn) => measure.format(fn.self.before));
@@ -65,8 +65,8 @@ function columnsOf(width: number, measure: Measure, links: Links): Column<DiffFu
     id: "sides", title: "Explore", width: "8em",
     cell: (fn) => (
       <span class="compare-links">
-        <a href={links.before(fn.name)} aria-label={`${fn.name} before, in Explore`}>before</a>
-        <a href={links.after(fn.name)} aria-label={`${fn.name} after, in Explore`}>after</a>
+        <a href={links.before(fn.name)} aria-label={`${shortened(fn.name)} before, in Explore`}>before</a>
+        <a href={links.after(fn.name)} aria-label={`${shortened(fn.name)} after, in Explore`}>after</a>
       </span>
     ),
   };

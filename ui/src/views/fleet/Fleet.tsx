@@ -11,7 +11,7 @@ import { FirstRun, SELF_SERVICE } from "../../components/FirstRun.tsx";
 import { Sparkline } from "../../components/Sparkline.tsx";
 import { TimeRangePicker } from "../../components/TimeRangePicker.tsx";
 import { VirtualTable, type Column, type Sort } from "../../components/VirtualTable.tsx";
-import { formatNumber, formatTime } from "../../lib/format.ts";
+import { formatNumber, formatTime, shortened } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { usePoll } from "../../lib/poll.ts";
 import { useResource } from "../../lib/resource.ts";
@@ -53,7 +53,7 @@ function setSort(sort: Sort): void {
 function columnsOf(width: number, range: TimeRange, nowMs: number): Column<ServiceRow>[] {
   const service: Column<ServiceRow> = {
     id: "service", title: "Service", isSortable: true, width: "minmax(8em, 1fr)",
-    cell: (row) => <a href={exploreUrl(row, range)} title={row.service}>{row.service || "(no name)"}</a>,
+    cell: (row) => <a href={exploreUrl(row, range)} title={shortened(row.service)}><bdi>{shortened(row.service) || "(no name)"}</bdi></a>,
   };
   const cpu: Column<ServiceRow> = {
     id: "cpu", title: width < 560 ? "Cores" : "CPU cores", hint: "How many processors the service kept busy, on average.", isNumber: true, isSortable: true, width: "6.5em",
@@ -79,7 +79,7 @@ function columnsOf(width: number, range: TimeRange, nowMs: number): Column<Servi
   };
   const compare: Column<ServiceRow> = {
     id: "compare", title: "Yesterday", width: "5.5em",
-    cell: (row) => <a href={compareUrl(rowQuery(row), range, nowMs)} aria-label={`Compare ${row.service} with yesterday`}>Compare</a>,
+    cell: (row) => <a href={compareUrl(rowQuery(row), range, nowMs)} aria-label={`Compare ${shortened(row.service)} with yesterday`}>Compare</a>,
   };
   if (width < 560) return [{ ...service, width: "minmax(6em, 1fr)" }, { ...cpu, width: "4.5em" }, cpuChange];
   if (width < 900) return [service, cpu, cpuChange, memory, compare];

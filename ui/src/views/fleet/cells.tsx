@@ -3,7 +3,7 @@
 
 import { DAY_MS, queryOf, type Course } from "../../api/fleet.ts";
 import { isLess, isMore, verdictTexts, type Change } from "../../lib/change.ts";
-import { formatAgo, formatBytes, formatCores, formatCount, formatNumber } from "../../lib/format.ts";
+import { formatAgo, formatBytes, formatCores, formatCount, formatNumber, shortened } from "../../lib/format.ts";
 import { quote } from "../../lib/query.ts";
 import { urlOf } from "../../lib/route.ts";
 import { shifted, type TimeRange } from "../../lib/time.ts";
@@ -32,7 +32,8 @@ export function Memory({ value }: { value: number | null }) {
 /** Cores to the thousandth, so that numbers stand below each other. */
 export function Cores({ value }: { value: number | null }) {
   if (value === null) return <span class="muted">–</span>;
-  const isTiny = value !== 0 && Math.abs(value) < 0.001;
+  if (value === 0) return <>0</>;
+  const isTiny = Math.abs(value) < 0.001;
   return <span title={formatCores(value)}>{isTiny ? "< 0.001" : Math.abs(value) >= 100 ? formatNumber(value) : value.toFixed(Math.abs(value) >= 10 ? 1 : 3)}</span>;
 }
 
@@ -64,7 +65,7 @@ function healthSentence(health: Health): string {
   const parts = [`${formatCount(health.nSources)} ${health.nSources === 1 ? "source" : "sources"} since the server started.`];
   for (const [reason, n] of health.dropped) parts.push(`${formatCount(n)} dropped: ${reason}.`);
   if (health.lastError) parts.push(`Last error: ${health.lastError}`);
-  return parts.join("\n");
+  return shortened(parts.join("\n"), 2000);
 }
 
 export function HealthCell({ health, nowMs }: { health: Health | null; nowMs: number }) {

@@ -3,7 +3,7 @@
 
 import type { EffectiveOption, ScrapeTarget } from "../../api/status.ts";
 import { VirtualTable } from "../../components/VirtualTable.tsx";
-import { formatAgo, formatBytes, formatCount, formatDuration } from "../../lib/format.ts";
+import { formatAgo, formatBytes, formatCount, formatDuration, shortened } from "../../lib/format.ts";
 import { navigate, route } from "../../lib/route.ts";
 import { Card } from "./parts.tsx";
 
@@ -29,7 +29,7 @@ export function Options({ options }: { options: readonly EffectiveOption[] }) {
             height={`min(${(rows.length + 1) * 28 + 4}px, 26em)`}
             columns={[
               { id: "name", title: "Option", width: "minmax(9em, 1fr)", cell: (row) => <span class="mono" title={row.name}>{row.name}</span> },
-              { id: "value", title: "Value", width: "minmax(6em, 1.2fr)", cell: (row) => <span class="mono" title={valueText(row)}>{valueText(row)}</span> },
+              { id: "value", title: "Value", width: "minmax(6em, 1.2fr)", cell: (row) => <span class="mono" title={shortened(valueText(row), 2000)}>{shortened(valueText(row))}</span> },
               { id: "origin", title: "Set by", width: "minmax(5em, 0.8fr)", cell: (row) => <span class={row.origin === "default" ? "muted" : ""} title={row.where}>{row.where || row.origin}</span> },
             ]}
           />
@@ -51,8 +51,8 @@ export function Targets({ targets, nowMs }: { targets: readonly ScrapeTarget[]; 
             height={`min(${(targets.length + 1) * 28 + 4}px, 22em)`}
             columns={[
               { id: "job", title: "Job", width: "minmax(5em, 0.6fr)", cell: (row) => row.job },
-              { id: "url", title: "Address", width: "minmax(8em, 1.4fr)", cell: (row) => <span title={row.url}>{row.url}</span> },
-              { id: "result", title: "Result", width: "minmax(5em, 0.8fr)", cell: (row) => <span class={row.failures_in_row > 0 ? "status-bad" : ""} title={row.last_error}>{row.result}</span> },
+              { id: "url", title: "Address", width: "minmax(8em, 1.4fr)", cell: (row) => <span title={shortened(row.url)}>{shortened(row.url)}</span> },
+              { id: "result", title: "Result", width: "minmax(5em, 0.8fr)", cell: (row) => <span class={row.failures_in_row > 0 ? "status-bad" : ""} title={shortened(row.last_error)}>{row.result}</span> },
               { id: "last", title: "Last", width: "7.5em", isNumber: true, cell: (row) => (row.last_scrape ? formatAgo(Date.parse(row.last_scrape), nowMs) : "never") },
               { id: "took", title: "Took", width: "5em", isNumber: true, cell: (row) => formatDuration(row.seconds * 1e9) },
               { id: "bytes", title: "Size", width: "5.5em", isNumber: true, cell: (row) => formatBytes(row.bytes) },

@@ -5,7 +5,7 @@ import { useMemo } from "preact/hooks";
 import type { Source } from "../../api/status.ts";
 import { useSize } from "../../components/basics.tsx";
 import { VirtualTable, type Column, type Sort } from "../../components/VirtualTable.tsx";
-import { formatAgo, formatBytes, formatNumber } from "../../lib/format.ts";
+import { formatAgo, formatBytes, formatNumber, shortened } from "../../lib/format.ts";
 import { quote } from "../../lib/query.ts";
 import { navigate, route, urlOf } from "../../lib/route.ts";
 import { Card, formatExact } from "./parts.tsx";
@@ -23,15 +23,15 @@ function columnsOf(width: number, nowMs: number, each: Each, hasTenants: boolean
   });
   const service: Column<Source> = {
     id: "service", title: "Service", isSortable: true, width: "minmax(7em, 1fr)",
-    cell: (source) => <a href={urlOf("explore", { query: `{service_name=${quote(source.service)}}` })} title={source.service}>{source.service || "(no name)"}</a>,
+    cell: (source) => <a href={urlOf("explore", { query: `{service_name=${quote(source.service)}}` })} title={shortened(source.service)}>{shortened(source.service) || "(no name)"}</a>,
   };
-  const tenant: Column<Source> = { id: "tenant", title: "Tenant", isSortable: true, width: "minmax(5em, 0.5fr)", cell: (source) => source.tenant };
-  const sender: Column<Source> = { id: "sender", title: "Sender", isSortable: true, width: "minmax(7em, 0.8fr)", cell: (source) => <span title={source.sender}>{source.sender}</span> };
+  const tenant: Column<Source> = { id: "tenant", title: "Tenant", isSortable: true, width: "minmax(5em, 0.5fr)", cell: (source) => shortened(source.tenant) };
+  const sender: Column<Source> = { id: "sender", title: "Sender", isSortable: true, width: "minmax(7em, 0.8fr)", cell: (source) => <span title={shortened(source.sender)}>{shortened(source.sender)}</span> };
   const dropped: Column<Source> = {
     id: "dropped", title: "Dropped", hint: "Profiles that were not kept, and why.", isSortable: true, width: "minmax(5em, 1fr)",
     cell: (source) => {
       const drops = dropsSentence(source);
-      return drops ? <span class="status-bad" title={drops}>{drops}</span> : <span class="muted">none</span>;
+      return drops ? <span class="status-bad" title={shortened(drops)}>{shortened(drops)}</span> : <span class="muted">none</span>;
     },
   };
   const seen: Column<Source> = {
@@ -41,7 +41,7 @@ function columnsOf(width: number, nowMs: number, each: Each, hasTenants: boolean
   const error: Column<Source> = {
     id: "last_error", title: "Last error", isSortable: true, width: "minmax(6em, 1.2fr)",
     cell: (source) => (source.last_error
-      ? <span class="status-bad" title={source.last_error}>{source.last_error_at ? `${formatAgo(Date.parse(source.last_error_at), nowMs)}: ` : ""}{source.last_error}</span>
+      ? <span class="status-bad" title={shortened(source.last_error, 2000)}>{source.last_error_at ? `${formatAgo(Date.parse(source.last_error_at), nowMs)}: ` : ""}{shortened(source.last_error)}</span>
       : <span class="muted">none</span>),
   };
   const uploads = number("uploads", "Uploads", "Requests that came.", (source) => formatExact(source.uploads), "5.5em");

@@ -5,7 +5,7 @@ import { ApiError } from "../../api/client.ts";
 import type { Amount, Stats } from "../../api/status.ts";
 import { Failure, Loading } from "../../components/basics.tsx";
 import { VirtualTable } from "../../components/VirtualTable.tsx";
-import { formatBytes, formatNumber, formatTime } from "../../lib/format.ts";
+import { formatBytes, formatNumber, formatTime, shortened } from "../../lib/format.ts";
 import type { Resource } from "../../lib/resource.ts";
 import { zone } from "../../lib/theme.ts";
 import { Bar, Card, Facts, formatExact, wordsOf } from "./parts.tsx";
@@ -29,7 +29,7 @@ function Shares({ label, counted, shares }: { label: string; counted?: string; s
         keyOf={(row) => row.name}
         height={`min(${(rows.length + 1) * 28 + 4}px, 22em)`}
         columns={[
-          { id: "name", title: label, width: "minmax(8em, 1fr)", cell: (row) => <span title={row.name}>{row.name}</span> },
+          { id: "name", title: label, width: "minmax(8em, 1fr)", cell: (row) => <span title={shortened(row.name, 2000)}>{shortened(row.name)}</span> },
           ...(counted ? [{ id: "n", title: counted, width: "5.5em", isNumber: true, cell: (row: Share) => formatExact(row.n ?? 0) }] : []),
           { id: "bytes", title: "Size", width: "5.5em", isNumber: true, cell: (row) => formatBytes(row.bytes) },
           { id: "share", title: "Share", width: "minmax(2.5em, 5em)", cell: (row) => <Bar share={row.bytes / total} /> },
