@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Delta, Diff, DiffFunction, DiffVerdict } from "../src/api/diff.ts";
 import { sortedChanges, percentOf, verdictText } from "../src/views/compare/Changes.tsx";
-import { measureOf, signed, summaryOf } from "../src/views/compare/summary.ts";
+import { limitOf } from "../src/lib/change.ts";
+import { measureOf, signed, surenessOf, summaryOf } from "../src/views/compare/summary.ts";
 
 function delta(before: number, after: number, verdict: DiffVerdict = "significant", error: number | null = 1e8): Delta {
   return {
@@ -104,7 +105,7 @@ const answer = JSON.parse(readFileSync(join(process.env.HEARTH_UI!, "test/data/d
 
 test("the answer of a server is told as what it is", () => {
   assert.equal(summaryOf(answer, null), "Both sides are scaled to the same total; regex::Parser::parse, which is new, grew most (+4.09 % ± 0.2 %), then utf8::validate (−2.86 % ± 0.21 %).");
-  const told = new Map(answer.functions.map((one) => [one.name, verdictText(one.self)]));
+  const told = new Map(answer.functions.map((one) => [one.name, verdictText(one.self, 114)]));
   assert.equal(told.get("regex::Parser::parse"), "new");
   assert.equal(told.get("utf8::validate"), "surely less");
   assert.equal(told.get("_int_malloc"), "surely more");
@@ -117,6 +118,18 @@ test("changes within chance come last, the others by size, unless sorted otherwi
   assert.equal(names("self", false)[0], "utf8::validate");
   assert.deepEqual(names("name", false), [...names("name", true)].reverse());
   assert.deepEqual(sortedChanges([fn("a", 100, 150, "within noise"), fn("b", 1, 2)], { id: "most", isDescending: true }).map((one) => one.name), ["b", "a"]);
+});
+
+test("the more functions are compared, the more it takes to be sure", () => {
+  assert.equal(limitOf(1), 3);
+  assert.ok(Math.abs(limitOf(100) - 3.48) < 0.01);
+  assert.ok(Math.abs(limitOf(2000) - 4.21) < 0.01);
+  const change = delta(100, 140, "significant", 10);
+  assert.deepEqual([surenessOf(change, 10), surenessOf(change, 2000)], ["sure", "probable"]);
+  assert.deepEqual([verdictText(change, 10), verdictText(change, 2000)], ["surely more", "probably more"]);
+  assert.equal(surenessOf(delta(100, 140, "unknown", null), 10), "unknown");
+  const many = diff(100e9, 100e9, [fn("a", 1e9, 1.4e9, "significant", 1e8)], { not_shown: 2000 });
+  assert.match(summaryOf(many, null), /no function changed by more than chance\.$/);
 });
 
 test("percentages have a sign, and what is new has a word", () => {

@@ -116,3 +116,12 @@ test("the surest worsening ranks first, what is gone last but one", () => {
   verdicts.sort((a, b) => worseRank(b) - worseRank(a));
   assert.deepEqual(verdicts, ["surely-more", "new", "probably-more", "unclear", "unknown", "probably-less", "surely-less", "gone", "none"]);
 });
+
+test("what is sure of one is less sure of one among thousands", () => {
+  const before = around(1, 0.4, 30, 11);
+  const after = around(1.18, 0.4, 30, 12);
+  const { z } = changeOf(before, after);
+  assert.ok(z > 3 && z < 4.2, String(z));
+  assert.equal(changeOf(before, after).verdict, "surely-more");
+  assert.equal(changeOf(before, after, 10000).verdict, "probably-more");
+});

@@ -2,7 +2,7 @@
 // Whether values over time changed between two ranges, and how surely. Points are compared step by step of the day where both
 // ranges have them, so that what every day brings is no change; else as two heaps (Welch's t). Neighbouring points that
 // resemble each other count for less than so many: they say the same thing twice. The limits are those of
-// docs/sampling-error.md: three standard errors are sure.
+// docs/sampling-error.md: three standard errors are sure, and more where many things are compared at once.
 
 export type Points = readonly (number | null)[];
 
@@ -97,18 +97,25 @@ function errorOf(before: Points, after: Points, a: number[], b: number[], ratio:
   return { error: Math.sqrt(u + v), freedom: Math.max(1, freedom) };
 }
 
-function verdictOf(z: number, share: number | null): Verdict {
+/** How many standard errors a change must have to be sure, where `n` things are compared: of thousands that did not change, some
+ * exceed 3 by chance, so that all together are wrong in one of 20 comparisons. At least 3. */
+export function limitOf(n: number): number {
+  const t = Math.sqrt(-2 * Math.log(0.025 / Math.max(1, n))); /* the tail of the normal distribution, by Hastings */
+  return Math.max(SURE, t - (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t ** 3));
+}
+
+function verdictOf(z: number, share: number | null, sure: number): Verdict {
   if (share !== null && Math.abs(share) < NEGLIGIBLE) return "unclear";
-  if (z > SURE) return "surely-more";
-  if (z < -SURE) return "surely-less";
+  if (z > sure) return "surely-more";
+  if (z < -sure) return "surely-less";
   if (z > PROBABLE) return "probably-more";
   if (z < -PROBABLE) return "probably-less";
   return "unclear";
 }
 
 /** What changed from `before` to `after`; null where there is no such range at all. Points at the same place are of the same
- * time of day. */
-export function changeOf(before: Points | null, after: Points | null): Change {
+ * time of day. `nCompared` is of how many such changes this is one. */
+export function changeOf(before: Points | null, after: Points | null, nCompared = 1): Change {
   const a = (before ?? []).filter(isPoint);
   const b = (after ?? []).filter(isPoint);
   const [meanBefore, meanAfter] = [meanOf(a), meanOf(b)];
@@ -121,7 +128,7 @@ export function changeOf(before: Points | null, after: Points | null): Change {
   if (a.length < MIN_POINTS || b.length < MIN_POINTS) return { ...known, verdict: "unknown" };
   const { error, freedom } = errorOf(before!, after!, a, b, meanBefore === 0 ? 1 : meanAfter / meanBefore);
   const z = zOf(delta, error, freedom);
-  return { ...known, error, z, verdict: verdictOf(z, share) };
+  return { ...known, error, z, verdict: verdictOf(z, share, limitOf(nCompared)) };
 }
 
 export const verdictTexts: Record<Verdict, string> = {

@@ -7,17 +7,19 @@ import { useSize } from "../../components/basics.tsx";
 import { VirtualTable, type Column, type Sort } from "../../components/VirtualTable.tsx";
 import { formatCount, shortened } from "../../lib/format.ts";
 import { navigate, route } from "../../lib/route.ts";
-import { isTold, signed, type Measure } from "./summary.ts";
+import { countOf, signed, surenessOf, type Measure } from "./summary.ts";
 
-export function verdictText(delta: Delta): string {
+/** What to think of a change, where `n` functions were compared. */
+export function verdictText(delta: Delta, n: number): string {
   if (delta.delta === 0) return "no change";
-  if (delta.verdict === "within noise") return "within chance";
+  const sureness = surenessOf(delta, n);
+  if (sureness === "chance") return "within chance";
   if (delta.mark !== "") return delta.mark;
-  if (delta.verdict === "unknown") return "not known";
-  return delta.delta > 0 ? "surely more" : "surely less";
+  if (sureness === "unknown") return "not known";
+  return `${sureness === "sure" ? "surely" : "probably"} ${delta.delta > 0 ? "more" : "less"}`;
 }
 
-function isSure(delta: Delta): boolean {
+function isSignificant(delta: Delta): boolean {
   return delta.verdict === "significant" && delta.delta !== 0;
 }
 
@@ -26,11 +28,16 @@ function toneOf(delta: Delta): string {
   return delta.delta > 0 ? "more" : "less";
 }
 
+/** The heading of a column says the unit, its cells need not. */
+function bare(text: string): string {
+  return text.replace(/ cores?$/, "");
+}
+
 function ChangeText({ delta, measure }: { delta: Delta; measure: Measure }) {
   return (
     <span class={toneOf(delta)}>
-      {signed(delta.delta, measure.format)}
-      {delta.error !== null && delta.error > 0 && <span class="compare-error"> ± {measure.formatError(delta.error)}</span>}
+      {bare(signed(delta.delta, measure.format))}
+      {delta.error !== null && delta.error > 0 && <span class="compare-error"> ± {bare(measure.formatError(delta.error))}</span>}
     </span>
   );
 }
@@ -46,20 +53,21 @@ interface Links {
   after: (name: string) => string;
 }
 
-function columnsOf(width: number, measure: Measure, links: Links): Column<DiffFunction>[] {
+function columnsOf(width: number, n: number, measure: Measure, links: Links): Column<DiffFunction>[] {
   const name: Column<DiffFunction> = {
     id: "name", title: "Function", isSortable: true, width: "minmax(8em, 2fr)",
     cell: (fn) => <button type="button" class="compare-name clip" title={`Find ${shortened(fn.name, 2000)} in the flame graph`} onClick={() => find(fn.name)}><bdi>{shortened(fn.name) || "(no name)"}</bdi></button>,
   };
   const number = (id: string, title: string, hint: string, em: string, cell: Column<DiffFunction>["cell"]): Column<DiffFunction> => ({ id, title, hint, isNumber: true, isSortable: true, width: em, cell });
-  const before = number("before", "Self before", "What the function itself cost before.", "7em", (fn) => measure.format(fn.self.before));
-  const after = number("after", "Self after", "What the function itself costs after, scaled.", "7em", (fn) => measure.format(fn.self.after));
-  const self = number("self", "Change of self", "With one standard error, where the number of samples is known.", "minmax(9em, 1fr)", (fn) => <ChangeText delta={fn.self} measure={measure} />);
+  const unit = measure.unit ? `, ${measure.unit}` : "";
+  const before = number("before", `Self before${unit}`, "What the function itself cost before.", "9em", (fn) => bare(measure.format(fn.self.before)));
+  const after = number("after", `Self after${unit}`, "What the function itself costs after, scaled.", "9em", (fn) => bare(measure.format(fn.self.after)));
+  const self = number("self", `Change of self${unit}`, "With one standard error, where the number of samples is known.", "minmax(11em, 1fr)", (fn) => <ChangeText delta={fn.self} measure={measure} />);
   const percent = number("percent", "%", "The change of self as a part of what it was.", "5em", (fn) => <span class={toneOf(fn.self)}>{percentOf(fn.self)}</span>);
-  const total = number("total", "Change of total", "Of the function with all that it calls.", "minmax(9em, 1fr)", (fn) => <ChangeText delta={fn.total} measure={measure} />);
+  const total = number("total", `Change of total${unit}`, "Of the function with all that it calls.", "minmax(11em, 1fr)", (fn) => <ChangeText delta={fn.total} measure={measure} />);
   const verdict: Column<DiffFunction> = {
-    id: "verdict", title: "Verdict", isSortable: true, width: "7.5em", hint: "Of self: more than three standard errors are sure.",
-    cell: (fn) => <span class={toneOf(fn.self)}>{verdictText(fn.self)}</span>,
+    id: "verdict", title: "Verdict", isSortable: true, width: "7.5em", hint: `Of self. More than three standard errors are probable; sure is what is more than chance would make of ${formatCount(n)} functions.`,
+    cell: (fn) => <span class={toneOf(fn.self)}>{verdictText(fn.self, n)}</span>,
   };
   const sides: Column<DiffFunction> = {
     id: "sides", title: "Explore", width: "8em",
@@ -70,7 +78,7 @@ function columnsOf(width: number, measure: Measure, links: Links): Column<DiffFu
       </span>
     ),
   };
-  if (width < 560) return [{ ...name, width: "minmax(6em, 1fr)" }, { ...self, title: "Change", width: "minmax(7em, 1fr)" }, { ...percent, width: "4.5em" }];
+  if (width < 560) return [{ ...name, width: "minmax(6em, 1fr)" }, { ...self, title: `Change${unit}`, width: "minmax(7em, 1fr)" }, { ...percent, width: "4.5em" }];
   if (width < 900) return [name, self, percent, verdict];
   return [name, before, after, self, percent, total, verdict, sides];
 }
@@ -88,13 +96,14 @@ function keyOf(fn: DiffFunction, id: string): number | string {
   if (id === "before") return fn.self.before;
   if (id === "after") return fn.self.after;
   if (id === "percent") return fn.self.percent ?? (fn.self.delta === 0 ? 0 : Infinity);
-  if (id === "verdict") return verdictText(fn.self);
+  if (id === "verdict") return ["unknown", "within noise", "significant"].indexOf(fn.self.verdict) * Math.sign(fn.self.delta);
   return id === "total" ? fn.total.delta : fn.self.delta;
 }
 
 /** A sorted copy. By "most", the default, the largest changes of either kind come first, those within chance last. */
 export function sortedChanges(functions: readonly DiffFunction[], sort: Sort): DiffFunction[] {
   const sign = sort.isDescending ? -1 : 1;
+  const isTold = (delta: Delta) => delta.delta !== 0 && delta.verdict !== "within noise";
   const most = (fn: DiffFunction) => (isTold(fn.self) ? 2 : 0) + (isTold(fn.total) ? 1 : 0);
   const bySize = (a: DiffFunction, b: DiffFunction) => Math.abs(b.self.delta) - Math.abs(a.self.delta) || Math.abs(b.total.delta) - Math.abs(a.total.delta) || (a.name < b.name ? -1 : 1);
   return [...functions].sort((a, b) => {
@@ -107,13 +116,14 @@ export function sortedChanges(functions: readonly DiffFunction[], sort: Sort): D
 export function Changes({ diff, measure, links }: { diff: Diff; measure: Measure; links: Links }) {
   const [ref, size] = useSize<HTMLDivElement>();
   const { params } = route.value;
+  const n = countOf(diff);
   const filter = (params.get("changes") ?? "").toLowerCase();
   const isSureOnly = params.get("sure") === "1";
   const [id = "most", order = "down"] = (params.get("changes-sort") ?? "most.down").split(".");
   const rows = useMemo(() => {
     const found = diff.functions.filter((fn) => {
       if (filter && !fn.name.toLowerCase().includes(filter)) return false;
-      return !isSureOnly || isSure(fn.self) || isSure(fn.total);
+      return !isSureOnly || isSignificant(fn.self) || isSignificant(fn.total);
     });
     return sortedChanges(found, { id, isDescending: order === "down" });
   }, [diff, filter, isSureOnly, id, order]);
@@ -130,7 +140,7 @@ export function Changes({ diff, measure, links }: { diff: Diff; measure: Measure
         {rows.length > 0 && size.width > 0 && (
           <VirtualTable
             label="Changes of functions"
-            columns={columnsOf(size.width, measure, links)}
+            columns={columnsOf(size.width, n, measure, links)}
             rows={rows}
             keyOf={(fn) => fn.name}
             sort={{ id, isDescending: order === "down" }}

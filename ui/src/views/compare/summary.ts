@@ -2,17 +2,19 @@
 // One plain sentence about a comparison: how much more or less it is, and what accounts for it.
 
 import type { Delta, Diff, DiffFunction } from "../../api/diff.ts";
+import { limitOf } from "../../lib/change.ts";
 import { formatCores, formatNumber, formatValue } from "../../lib/format.ts";
 
 /** How values of a diff are told: cores where it is about CPU over time and it is known how many there were. */
 export interface Measure {
+  unit: string; // "cores" where values are told so, else ""
   what: string; // "CPU per second", "memory in use", "samples"
   format: (value: number) => string;
   formatError: (value: number) => string; // of two digits: more say nothing
 }
 
 function measureBy(what: string, convert: (value: number) => number, text: (amount: number) => string): Measure {
-  return { what, format: (value) => text(convert(value)), formatError: (value) => text(Number(convert(value).toPrecision(2))) };
+  return { what, unit: text === formatCores ? "cores" : "", format: (value) => text(convert(value)), formatError: (value) => text(Number(convert(value).toPrecision(2))) };
 }
 
 const nanoseconds: Record<string, number> = { nanoseconds: 1, microseconds: 1e3, milliseconds: 1e6, seconds: 1e9 };
@@ -42,9 +44,17 @@ export function signed(value: number, format: (value: number) => string): string
   return value === 0 ? "±0" : `${value > 0 ? "+" : "−"}${format(Math.abs(value))}`;
 }
 
-/** Whether a change may be told as one: it is more than chance, or nobody can tell. */
-export function isTold(delta: Delta): boolean {
-  return delta.delta !== 0 && delta.verdict !== "within noise";
+export type Sureness = "sure" | "probable" | "chance" | "unknown";
+
+export function surenessOf(delta: Delta, n: number): Sureness {
+  if (delta.delta === 0 || delta.verdict === "within noise") return "chance";
+  if (delta.verdict === "unknown" || delta.error === null) return "unknown";
+  return Math.abs(delta.delta) > limitOf(n) * delta.error ? "sure" : "probable";
+}
+
+/** How many functions were compared. */
+export function countOf(diff: Diff): number {
+  return diff.functions.length + diff.not_shown;
 }
 
 function percentText(before: number, after: number): string {
@@ -99,7 +109,9 @@ function nameText(fn: DiffFunction): string {
 
 /** What the changes of single functions come to: the one that accounts for most, and the largest against it. */
 function because(diff: Diff, measure: Measure): string {
-  const told = diff.functions.filter((fn) => isTold(fn.self)).sort((a, b) => Math.abs(b.self.delta) - Math.abs(a.self.delta));
+  const n = countOf(diff);
+  const isTold = (fn: DiffFunction) => ["sure", "unknown"].includes(surenessOf(fn.self, n)) && fn.self.delta !== 0;
+  const told = diff.functions.filter(isTold).sort((a, b) => Math.abs(b.self.delta) - Math.abs(a.self.delta));
   if (told.length === 0) return diff.functions.some((fn) => fn.self.delta !== 0) ? "no function changed by more than chance" : "no function changed";
   const whole = diff.after.total * diff.factor - diff.before.total;
   const isShare = diff.scaling === "equal totals";

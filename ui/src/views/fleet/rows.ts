@@ -53,8 +53,8 @@ function later(ms: number, time: string | null): number {
 export function rowsOf(rows: readonly FleetRow[], health: ReadonlyMap<string, Health>): ServiceRow[] {
   return rows.map((row) => ({
     ...row,
-    cpuChange: changeOf(row.cpu?.before ?? null, row.cpu?.after ?? null),
-    memoryChange: changeOf(row.memory?.before ?? null, row.memory?.after ?? null),
+    cpuChange: changeOf(row.cpu?.before ?? null, row.cpu?.after ?? null, rows.length),
+    memoryChange: changeOf(row.memory?.before ?? null, row.memory?.after ?? null, rows.length),
     health: health.get(row.service) ?? null,
   }));
 }
