@@ -132,13 +132,14 @@ $(NODE_MODULES): ui/package-lock.json
 	    echo "the page is made with Node 18 or newer, and there is no '$$tool' here: install both (on Debian: apt-get install" \
 	         "nodejs npm; ./run does that), or build without the page: make UI=0" >&2; exit 1; }; done
 	@cmp -s $< $@ || { printf '  %-5s %s\n' NPM ui/node_modules; \
-	    npm ci --prefix ui --ignore-scripts --no-audit --no-fund --loglevel=error; }
+	    npm ci --prefix ui --ignore-scripts --no-audit --no-fund --loglevel=error || { \
+	    echo "npm could not fetch what the page is made of (see above); make UI=0 builds without the page" >&2; exit 1; }; }
 	@cp $< $@
 
 screenshots: $(BUILD)/hearth $(NODE_MODULES)
 	node ui/test/browser/screenshots.mjs
-ui-bench: $(BUILD)/hearth $(NODE_MODULES)
-	node ui/bench/run.mjs
+ui-bench: $(NODE_MODULES)
+	node ui/bench/flame.mjs
 
 # --- fuzzing: one target per reader of outside bytes; libFuzzer in the fuzz variant, a replaying main() elsewhere ---
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))
@@ -234,9 +235,9 @@ help:
 	  'make bench           every benchmark, peers beside us; results go to bench/RESULTS.md by hand' \
 	  'make docs            docs/reference and docs/openapi.yaml from the tables in the program' \
 	  'make ui              the page alone, build/ui' \
-  'make screenshots     docs/images from the page in a browser' \
-  'make ui-bench        the page in a browser, peers beside it' \
-  'make format          clang-format over the tree' \
+	  'make screenshots     docs/images from the page in a browser' \
+	  'make ui-bench        the page in a browser, peers beside it' \
+	  'make format          clang-format over the tree' \
 	  'make install|uninstall [DESTDIR=] [PREFIX=/usr/local]' \
 	  'VARIANT=release|clang|asan|tsan|fuzz|cov    UI=0 leaves the page out    V=1 shows commands'
 

@@ -367,7 +367,7 @@ int main(int argc, char **argv)
     if (argc != 2)
         die(usage);
     options.data_dir = argv[1];
-    if (store_open(&options, &bench.store, &err) < 0 || store_stats(bench.store, &stats, &err) < 0)
+    if (store_open(&options, &bench.store, &err) < 0 || store_stats(bench.store, NULL, &stats, &err) < 0)
         die(err.text);
     bench.until_ns = stats.last_ns - stats.last_ns % hour_ns + hour_ns;
     if (at_seconds) {

@@ -132,7 +132,7 @@ static void print_stats(struct store *store, const char *when, const struct coun
     static struct store_stats stats;
     struct error err;
 
-    if (store_stats(store, &stats, &err) < 0)
+    if (store_stats(store, NULL, &stats, &err) < 0)
         die(err.text);
     printf("%s_disk_bytes_per_sample %.3f\n", when, per((double)stats.disk_bytes, counts->n_samples));
     printf("%s_index_bytes_per_sample %.3f\n", when, per((double)stats.index_bytes, counts->n_samples));

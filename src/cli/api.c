@@ -271,9 +271,9 @@ static const struct format *file_format(const struct run *run)
     if (!apirow_option(run->row->command, SLICE("output")))
         return NULL;
     if (name && strcmp(name, "auto") != 0)
-        format = format_find(slice_from(name));
+        format = output_find(slice_from(name));
     else if (run->own.file && !value_of(run, "function"))
-        format = format_find_by_path(slice_from(run->own.file));
+        format = output_find_by_path(slice_from(run->own.file));
     return format && is_written(run, format) ? format : NULL;
 }
 
@@ -501,6 +501,8 @@ static const char *file_type(const struct run *run, const struct format *file)
         return "application/x-protobuf";
     if (strcmp(file->name, "otlp-json") == 0)
         return "application/json";
+    if (strcmp(file->name, "html") == 0)
+        return "text/html; charset=utf-8";
     return file->is_binary ? "application/octet-stream" : "text/plain; charset=utf-8";
 }
 

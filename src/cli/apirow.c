@@ -29,7 +29,7 @@
       .arguments = { "query" }, .formats = { "peek" }, .without = { "cum", TREE_OPTIONS },                             \
       .required = { "function" }, .is_view = true)                                                                     \
     X(GET, "/api/v1/export",          READ,  cmd_query,        "The profiles of a query as a file.",                   \
-      .arguments = { "query" }, .formats = { "pprof", "otlp", "otlp-json", "folded" },                                 \
+      .arguments = { "query" }, .formats = { "pprof", "otlp", "otlp-json", "folded", "html" },                         \
       .without = { "function", TABLE_OPTIONS, TREE_OPTIONS }, .is_file = true, .is_view = true)                        \
     X(GET, "/api/v1/diff",            READ,  cmd_diff,         "What grew and what shrank between two queries.",       \
       .without = { "label" }, .required = { "baseline", "comparison" })                                                \

@@ -80,7 +80,8 @@ TEST(apirow_settles_the_format_of_its_view)
     CHECK(apirow_find_parameter(row_at(HTTP_GET, "/api/v1/export"), SLICE("format"), &parameter));
     CHECK_TEXT(parameter.default_text, "pprof");
     CHECK_TEXT(apirow_word(&parameter, 0), "pprof");
-    CHECK(!apirow_word(&parameter, 4));
+    CHECK_TEXT(apirow_word(&parameter, 4), "html");
+    CHECK(!apirow_word(&parameter, 5));
     CHECK(!has(row_at(HTTP_GET, "/api/v1/export"), "output"));
     CHECK(apirow_find_parameter(row_at(HTTP_GET, "/api/v1/query"), SLICE("format"), &parameter));
     CHECK_TEXT(apirow_word(&parameter, 0), "auto");

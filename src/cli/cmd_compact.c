@@ -19,7 +19,7 @@ static int disk_bytes(struct store *store, uint64_t *ret_bytes, struct error *er
 {
     AUTO(memory_freep) struct store_stats *stats = MEMORY_NEW(struct store_stats, err);
 
-    if (!stats || store_stats(store, stats, err) < 0)
+    if (!stats || store_stats(store, NULL, stats, err) < 0)
         return -1;
     *ret_bytes = stats->disk_bytes;
     return 0;

@@ -4,6 +4,8 @@
 #include "cli/reshape.h"
 #include "cli/view.h"
 
+#include <string.h>
+
 struct convert_config {
     struct input_config input;
     struct view_filter filter;
@@ -17,18 +19,9 @@ struct convert_config {
 enum compress_word { COMPRESS_AUTO, COMPRESS_NONE, COMPRESS_GZIP, COMPRESS_ZSTD, COMPRESS_LZ4 };
 static const char *const compress_words[] = { "auto", "none", "gzip", "zstd", "lz4", NULL };
 
-/* The format that `--to` word `index` (from 1) means: those that can be written, in order of the table. */
-static const struct format *writable(size_t index)
-{
-    for (const struct format *format = formats; format->name; format++)
-        if (format->encode && --index == 0)
-            return format;
-    return NULL;
-}
-
 static const char *to_word(size_t index)
 {
-    const struct format *format = index ? writable(index) : NULL;
+    const struct format *format = index ? output_format(index - 1) : NULL;
 
     return index == 0 ? "auto" : format ? format->name : NULL;
 }
@@ -43,13 +36,13 @@ static const struct option_spec convert_options[] = {
     { "level", OPTION_UINT, FIELD(convert_config, level), "0",
       "Compression level; 0 is the usual one of the compression.", .max = "19" },
     { "type", OPTION_TEXT, FIELD(convert_config, type), NULL,
-      "Value type to write where the format holds one only (folded), as TYPE or TYPE/UNIT." },
+      "Value type to write where the format holds one only (folded, html), as TYPE or TYPE/UNIT." },
 };
 
 static int choose_format(const struct convert_config *config, const char *path, const struct format **ret_format,
                          struct error *err)
 {
-    const struct format *format = config->to ? writable(config->to) : format_find_by_path(slice_from(path));
+    const struct format *format = config->to ? output_format(config->to - 1) : output_find_by_path(slice_from(path));
     struct buffer known;
 
     if (format) {
@@ -57,8 +50,8 @@ static int choose_format(const struct convert_config *config, const char *path, 
         return 0;
     }
     buffer_init(&known, 128);
-    for (size_t i = 1; writable(i); i++)
-        buffer_printf(&known, "%s%s", i > 1 ? ", " : "", writable(i)->name);
+    for (size_t i = 0; output_format(i); i++)
+        buffer_printf(&known, "%s%s", i ? ", " : "", output_format(i)->name);
     error_set(err, ERR_USAGE, "'%s' does not tell which format to write; add --to with one of %.*s", path,
               SLICE_ARG(buffer_slice(&known)));
     buffer_done(&known);
@@ -108,10 +101,18 @@ static int choose_type(const struct convert_config *config, const struct format 
     return 0;
 }
 
+/* What was read, by the name of its first file. */
+static struct slice title_of(const struct command_context *context)
+{
+    const char *path = context->arguments.items[0];
+
+    return strcmp(path, "-") == 0 ? SLICE("") : output_base_name(path);
+}
+
 static int write_out(struct command_context *context, const struct convert_config *config, const struct batch *batch,
                      const struct format *format, const char *path, struct error *err)
 {
-    struct format_write_options options = { .type = PROFILE_NO_TYPE };
+    struct format_write_options options = { .type = PROFILE_NO_TYPE, .title = title_of(context) };
 
     choose_packing(config, path, &options);
     if (check_level(config, format, &options, err) < 0 || choose_type(config, format, batch, &options.type, err) < 0)
@@ -162,7 +163,8 @@ const struct command cmd_convert = {
         "Reads one or more profiles of any format, compressed or not, and writes them in another. Several inputs are "
         "merged: equal stacks add up, value types are united by name and unit. On the way samples can be filtered and "
         "stacks changed.\n\n"
-        "Formats are found by content; the output format by --to or by the name of OUT.",
+        "Formats are found by content; the output format by --to or by the name of OUT. HTML is a page with the flame "
+        "graph of one value type that opens in a browser without a server; it cannot be read back.",
     .config_bytes = sizeof(struct convert_config),
     .options = { OPTION_GROUP("Writing", convert_options), VIEW_FILTER_GROUP(convert_config, filter),
                  VIEW_FILTER_LABEL_GROUP(convert_config, filter), RESHAPE_GROUP(convert_config, reshape),
@@ -172,6 +174,7 @@ const struct command cmd_convert = {
     .examples = { { "hearth convert cpu.pb.gz cpu.folded", "Turns a pprof profile into lines for other tools." },
                   { "hearth convert 1.pb.gz 2.pb.gz 3.pb.gz all.pb.gz", "Merges three profiles into one." },
                   { "hearth convert cpu.pb.gz cpu.otlp", "Writes OpenTelemetry's profiles format." },
+                  { "hearth convert cpu.pb.gz cpu.html", "Makes a page with its flame graph, to send to somebody." },
                   { "curl -s localhost:6060/debug/pprof/heap | hearth convert --to folded - -",
                     "Reads from a pipe and writes to one." } },
     .run = run,

@@ -3,6 +3,7 @@
 
 #include "cli/ask.h"
 #include "cli/commands.h"
+#include "cli/htmlfile.h"
 #include "cli/output.h"
 #include "cli/showdiff.h"
 
@@ -18,13 +19,16 @@ struct diff_config {
     const char *until, *baseline_from, *baseline_until;
 };
 
-enum form { FORM_TABLE, FORM_FLAME };
-static const char *const form_words[] = { [FORM_TABLE] = "table", [FORM_FLAME] = "flame", NULL };
+enum form { FORM_AUTO, FORM_TABLE, FORM_FLAME, FORM_HTML };
+static const char *const form_words[] = {
+    [FORM_AUTO] = "auto", [FORM_TABLE] = "table", [FORM_FLAME] = "flame", [FORM_HTML] = "html", NULL
+};
 
 static const struct option_spec form_options[] = {
-    { "format", OPTION_ENUM, FIELD(diff_config, form), "table",
-      "What to make of the answer: the table of functions, or the tree of both sides in the compact form for pages "
-      "(flame).",
+    { "format", OPTION_ENUM, FIELD(diff_config, form), "auto",
+      "What to make of the answer: the table of functions, or the tree of both sides, in the compact form for pages "
+      "(flame) or as a page of its own that opens without a server (html). By itself it follows the name of --output, "
+      "and is the table without one.",
       .words = form_words },
     { "output", OPTION_FILE, FIELD(diff_config, output), "-", "Write to this file; - is standard output.",
       .letter = 'o', .is_flag_only = true, .is_of_machine = true },
@@ -57,6 +61,38 @@ static struct diff_options options_of(const struct diff_config *config)
                                   .collapses_recursion = config->tree.collapses_recursion };
 }
 
+static enum form form_of(const struct diff_config *config)
+{
+    if (config->form != FORM_AUTO)
+        return (enum form)config->form;
+    return output_find_by_path(slice_from(config->output)) == &htmlfile_format ? FORM_HTML : FORM_TABLE;
+}
+
+/* "before.pb against after.pb", or the two queries. */
+static struct slice title_of(const struct command_context *context, struct error *err)
+{
+    const struct diff_config *config = context->config;
+    struct slice before = slice_from(config->baseline), after = slice_from(config->comparison);
+
+    if (!config->baseline) {
+        before = output_base_name(context->arguments.items[0]);
+        after = output_base_name(context->arguments.items[1]);
+    }
+    return slice_from(arena_printf(context->arena, err, "%.*s against %.*s", SLICE_ARG(before), SLICE_ARG(after)));
+}
+
+static int print_page(struct command_context *context, const struct showtree_config *tree, const struct diff *diff,
+                      struct buffer *out, struct error *err)
+{
+    struct slice title = title_of(context, err);
+    AUTO(buffer_done) struct buffer flame;
+
+    buffer_init(&flame, 0);
+    if (title.len == 0 || showdiff_encode(context, tree, diff, &flame, err) < 0)
+        return -1;
+    return htmlfile_write(title, buffer_slice(&flame), out, err);
+}
+
 /* Of a diff whose tree begins at the end of the path already, `tree` has none. */
 static int print(struct command_context *context, const struct showtree_config *tree, const struct view views[2],
                  const struct diff *diff, struct error *err)
@@ -66,11 +102,13 @@ static int print(struct command_context *context, const struct showtree_config *
     int result = -1;
 
     buffer_init(&out, 0);
-    switch ((enum form)config->form) {
+    switch (form_of(config)) {
+    case FORM_AUTO:
     case FORM_TABLE:
         result = showdiff_print(context, &config->table, views, diff, config->view.is_json, &out, err);
         break;
     case FORM_FLAME: result = showdiff_encode(context, tree, diff, &out, err); break;
+    case FORM_HTML: result = print_page(context, tree, diff, &out, err); break;
     }
     input_warn(context, "diff", &diff->flame->report);
     if (strcmp(config->output, "-") == 0)
@@ -201,7 +239,7 @@ static int compare_by_engine(const struct ask *ask, const struct ask_question qu
     if (showtree_path(ask->context, &tree, &path, &part.n_path, err) < 0)
         return -1;
     part.path = path;
-    if (config->form == FORM_TABLE)
+    if (form_of(config) == FORM_TABLE)
         part.max_nodes = 1;
     if (engine_diff_part(ask->engine, &questions[0].query, &questions[1].query, &options, &part, &diff, facts, err) < 0)
         return ask_failed(ask, err);
@@ -325,12 +363,14 @@ static int check_no_times(const struct diff_config *config, struct error *err)
 static int check_form(struct command_context *context, struct error *err)
 {
     const struct diff_config *config = context->config;
+    enum form form = form_of(config);
 
-    if (config->form == FORM_TABLE && config->tree.path)
-        return error_set(err, ERR_USAGE, "--path begins a tree elsewhere; add --format flame");
-    if (config->form == FORM_FLAME && config->view.is_json)
-        return error_set(err, ERR_USAGE, "--json writes the table, and --format flame a tree; leave one out");
-    if (config->form == FORM_FLAME && output_is_terminal(context, config->output))
+    if (form == FORM_TABLE && config->tree.path)
+        return error_set(err, ERR_USAGE, "--path begins a tree elsewhere; add --format flame or html");
+    if (form != FORM_TABLE && config->view.is_json)
+        return error_set(err, ERR_USAGE, "--json writes the table, and --format %s a tree; leave one out",
+                         form_words[form]);
+    if (form == FORM_FLAME && output_is_terminal(context, config->output))
         return error_set(err, ERR_USAGE,
                          "the flame format is binary and would garble the terminal; name a file or use a pipe");
     return 0;

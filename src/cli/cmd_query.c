@@ -22,21 +22,13 @@ struct query_config {
 enum answer { ANSWER_AUTO, ANSWER_TOP, ANSWER_PEEK, ANSWER_TREE, ANSWER_TREE_JSON, ANSWER_TREE_BYTES, ANSWER_FILE };
 static const char *const answer_words[] = { "auto", "top", "peek", "tree", "json", "flame" };
 
-static const struct format *writable(size_t index)
-{
-    for (const struct format *format = formats; format->name; format++)
-        if (format->encode && index-- == 0)
-            return format;
-    return NULL;
-}
-
 static const char *format_word(size_t index)
 {
     const struct format *format;
 
     if (index < ARRAY_LEN(answer_words))
         return answer_words[index];
-    format = writable(index - ARRAY_LEN(answer_words));
+    format = output_format(index - ARRAY_LEN(answer_words));
     return format ? format->name : NULL;
 }
 
@@ -101,7 +93,7 @@ static int check_json(const struct query_config *config, const struct shape *sha
 /* What --format auto means: peek, or by the name of the file, or a table. */
 static int guess_shape(const struct query_config *config, struct shape *ret_shape, struct error *err)
 {
-    const struct format *format = format_find_by_path(slice_from(config->output));
+    const struct format *format = output_find_by_path(slice_from(config->output));
 
     if (config->function)
         ret_shape->answer = ANSWER_PEEK;
@@ -119,7 +111,7 @@ static int choose_shape(const struct query_config *config, struct shape *ret_sha
     struct shape shape = { .answer = ANSWER_FILE, .is_json = config->view.is_json };
 
     if (config->format >= ARRAY_LEN(answer_words))
-        shape.format = writable(config->format - ARRAY_LEN(answer_words));
+        shape.format = output_format(config->format - ARRAY_LEN(answer_words));
     else
         shape.answer = (enum answer)config->format;
     if (shape.answer == ANSWER_TREE_JSON) {
@@ -292,7 +284,7 @@ static int write_profile(struct command_context *context, const struct shape *sh
                          struct error *err)
 {
     const struct query_config *config = context->config;
-    struct format_write_options options = { .type = PROFILE_NO_TYPE };
+    struct format_write_options options = { .type = PROFILE_NO_TYPE, .title = slice_from(context->arguments.items[0]) };
 
     output_pack_by_name(config->output, &options);
     return output_write(context, batch, shape->format, &options, config->output, err);

@@ -16,8 +16,9 @@ struct stats_config {
 };
 
 static const struct option_spec stats_options[] = {
-    { "rows", OPTION_UINT, FIELD(stats_config, rows), "10", "How many series to show, those that cost most.",
-      .letter = 'n', .max = "20" },
+    { "rows", OPTION_UINT, FIELD(stats_config, rows), "10",
+      "How many services and series to show, those that cost most. JSON has all services.", .letter = 'n',
+      .max = "20" },
     { "json", OPTION_BOOL, FIELD(stats_config, is_json), "false", "Write JSON." },
 };
 
@@ -190,11 +191,50 @@ static int print_top(struct command_context *context, const struct store_stats *
     return table_print(&table, context->has_colour, out, err);
 }
 
-static int print_text(struct command_context *context, const struct store_stats *stats, struct buffer *out,
-                      struct error *err)
+static void time_cell(struct table *table, int64_t time_ns)
+{
+    char text[CLOCK_TEXT_BYTES];
+
+    table_cell(table, time_ns ? slice_from(clock_format(time_ns, CLOCK_ZONE_UTC, 0, text)) : SLICE(""));
+}
+
+static int print_services(struct command_context *context, const struct servicecosts *services, struct buffer *out,
+                          struct error *err)
+{
+    static const struct table_column columns[] = {
+        { "SIZE", TABLE_RIGHT }, { "ROWS", TABLE_RIGHT }, { "SAMPLES", TABLE_RIGHT },
+        { "FIRST", TABLE_LEFT }, { "LAST", TABLE_LEFT },  { "SERVICE", TABLE_LEFT },
+    };
+    const struct stats_config *config = context->config;
+    struct table table;
+
+    if (services->items.n == 0 || config->rows == 0)
+        return 0;
+    table_init(&table, context->arena, columns, ARRAY_LEN(columns));
+    for (size_t i = 0; i < services->items.n && i < config->rows; i++) {
+        const struct servicecost *cost = &services->items.items[i];
+
+        table_row(&table, TABLE_PLAIN);
+        table_cell(&table, slice_from(bytes_text(cost->bytes).text));
+        table_cell(&table, slice_from(count_text(cost->n_rows).text));
+        table_cell(&table, slice_from(count_text(cost->n_samples).text));
+        time_cell(&table, cost->first_ns);
+        time_cell(&table, cost->last_ns);
+        if (slice_is(cost->tenant, STORE_TENANT_DEFAULT))
+            table_cell(&table, cost->service);
+        else
+            table_printf(&table, "%.*s of %.*s", SLICE_ARG(cost->service), SLICE_ARG(cost->tenant));
+    }
+    buffer_append_byte(out, '\n');
+    return table_print(&table, context->has_colour, out, err);
+}
+
+static int print_text(struct command_context *context, const struct store_stats *stats,
+                      const struct servicecosts *services, struct buffer *out, struct error *err)
 {
     print_overview(stats, out);
-    if (print_files(context, stats, out, err) < 0 || print_values(context, stats, out, err) < 0)
+    if (print_files(context, stats, out, err) < 0 || print_values(context, stats, out, err) < 0 ||
+        print_services(context, services, out, err) < 0)
         return -1;
     return print_top(context, stats, out, err);
 }
@@ -205,6 +245,12 @@ static void json_count(struct json *json, const char *key, uint64_t value)
 {
     json_key(json, key);
     json_uint(json, value);
+}
+
+static void json_time(struct json *json, const char *key, int64_t time_ns)
+{
+    json_key(json, key);
+    json_int(json, time_ns);
 }
 
 static void json_usage(struct json *json, const char *key, uint64_t n, uint64_t bytes)
@@ -222,10 +268,8 @@ static void json_overview(struct json *json, const struct store_stats *stats)
     json_count(json, "open_days", stats->n_open_days);
     json_count(json, "quarantined", stats->n_quarantined);
     json_count(json, "damaged", stats->n_damaged);
-    json_key(json, "first_ns");
-    json_int(json, stats->first_ns);
-    json_key(json, "last_ns");
-    json_int(json, stats->last_ns);
+    json_time(json, "first_ns", stats->first_ns);
+    json_time(json, "last_ns", stats->last_ns);
     json_count(json, "rows", stats->n_rows);
     json_count(json, "samples", stats->n_samples);
     json_count(json, "closed_samples", stats->n_closed_samples);
@@ -260,7 +304,36 @@ static void json_parts(struct json *json, const struct store_stats *stats)
     json_object_end(json);
 }
 
-static void print_json(const struct store_stats *stats, struct buffer *out)
+static void json_service(struct json *json, const struct servicecost *cost)
+{
+    json_count(json, "bytes", cost->bytes);
+    json_count(json, "rows", cost->n_rows);
+    json_count(json, "samples", cost->n_samples);
+    json_time(json, "first_ns", cost->first_ns);
+    json_time(json, "last_ns", cost->last_ns);
+}
+
+static void json_services(struct json *json, const struct servicecosts *services)
+{
+    json_key(json, "services");
+    json_array_begin(json);
+    for (size_t i = 0; i < services->items.n; i++) {
+        json_object_begin(json);
+        json_key(json, "tenant");
+        json_string(json, services->items.items[i].tenant);
+        json_key(json, "service");
+        json_string(json, services->items.items[i].service);
+        json_service(json, &services->items.items[i]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key(json, "other_services");
+    json_object_begin(json);
+    json_service(json, &services->others);
+    json_object_end(json);
+}
+
+static void print_json(const struct store_stats *stats, const struct servicecosts *services, struct buffer *out)
 {
     struct json json;
 
@@ -268,6 +341,7 @@ static void print_json(const struct store_stats *stats, struct buffer *out)
     json_object_begin(&json);
     json_overview(&json, stats);
     json_parts(&json, stats);
+    json_services(&json, services);
     json_key(&json, "top_series");
     json_array_begin(&json);
     for (uint32_t i = 0; i < stats->n_top; i++) {
@@ -289,16 +363,20 @@ static int run(struct command_context *context, struct error *err)
     const struct stats_config *config = context->config;
     AUTO(memory_freep) struct store_stats *stats = MEMORY_NEW(struct store_stats, err);
     AUTO(storage_use_end) struct storage_use use = { 0 };
+    AUTO(servicecosts_done) struct servicecosts services;
     struct buffer out;
     int result = 0;
 
-    if (!stats || storage_use_to_read(context, &config->store, &use, err) < 0 || store_stats(use.store, stats, err) < 0)
+    servicecosts_init(&services);
+    if (!stats || storage_use_to_read(context, &config->store, &use, err) < 0 ||
+        store_stats(use.store, &services, stats, err) < 0)
         return -1;
+    servicecosts_sort(&services);
     buffer_init(&out, 0);
     if (config->is_json)
-        print_json(stats, &out);
+        print_json(stats, &services, &out);
     else
-        result = print_text(context, stats, &out, err);
+        result = print_text(context, stats, &services, &out, err);
     return view_finish(context, &out, result, err);
 }
 
@@ -307,7 +385,8 @@ const struct command cmd_stats = {
     .summary = "Show what a store holds and what it costs",
     .description =
         "Shows how many days, rows and samples a store holds, what they take of the disk, by kind of file and by "
-        "kind of value, and the series that cost most. A profile is a row of each series that its labels split it "
+        "kind of value, and the services and series that cost most. A profile is a row of each series that its labels "
+        "split it "
         "into. "
         "Sizes of values are those before the files are compressed.\n\n"
         "WRITTEN is everything that went to the disk since the days that are there began, also what has been rewritten "

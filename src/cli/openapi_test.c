@@ -101,8 +101,8 @@ TEST(openapi_describes_parameters_by_the_options_of_commands)
                     "            type: integer\n"
                     "            minimum: 0\n"
                     "            default: 30\n");
-    CHECK_HAS(page,
-              "            enum: [\"pprof\", \"otlp\", \"otlp-json\", \"folded\"]\n            default: \"pprof\"\n");
+    CHECK_HAS(page, "            enum: [\"pprof\", \"otlp\", \"otlp-json\", \"folded\", \"html\"]\n            "
+                    "default: \"pprof\"\n");
     CHECK_HAS(page, "        - name: \"label\"\n          in: query\n          required: true\n");
     CHECK_HAS(page, "            type: array\n            items:\n              type: string\n");
     CHECK_HAS(page, "            type: boolean\n            default: false\n");

@@ -2,8 +2,45 @@
 #include "cli/output.h"
 
 #include "base/fs.h"
+#include "cli/htmlfile.h"
 
+#include <string.h>
 #include <unistd.h>
+
+const struct format *output_format(size_t index)
+{
+    for (const struct format *format = formats; format->name; format++)
+        if (format->encode && index-- == 0)
+            return format;
+    return index == 0 ? &htmlfile_format : NULL;
+}
+
+const struct format *output_find(struct slice name)
+{
+    const struct format *format;
+
+    for (size_t i = 0; (format = output_format(i)); i++)
+        if (slice_is(name, format->name))
+            return format;
+    return NULL;
+}
+
+const struct format *output_find_by_path(struct slice path)
+{
+    static const char *const endings[] = { ".html", ".htm", ".html.gz", ".html.zst", ".html.lz4" };
+
+    for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+        if (slice_ends_with(path, slice_from(endings[i])))
+            return &htmlfile_format;
+    return format_find_by_path(path);
+}
+
+struct slice output_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slice_from(slash ? slash + 1 : path);
+}
 
 void output_pack_by_name(const char *path, struct format_write_options *options)
 {

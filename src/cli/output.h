@@ -5,6 +5,15 @@
 #include "cli/command.h"
 #include "wire/format.h"
 
+/* Format `index` of those that commands can write: those of wire/ that have an encoder, and then HTML. NULL behind the last. */
+const struct format *output_format(size_t index);
+/* The one called `name`, or the one that the ending of `path` tells; NULL if there is none. */
+const struct format *output_find(struct slice name);
+const struct format *output_find_by_path(struct slice path);
+
+/* What is behind the last slash of a path. */
+struct slice output_base_name(const char *path);
+
 /* Compression by the ending of a name: .gz, .zst and .lz4 say it, .pb means none. Else the custom of the format stays. */
 void output_pack_by_name(const char *path, struct format_write_options *options);
 

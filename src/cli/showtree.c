@@ -17,7 +17,7 @@ const struct option_spec showtree_options[SHOWTREE_OPTIONS_N] = {
       "Keep so many of the heaviest nodes, the rest as `other`; 0 keeps all.", .max = "4294967295" },
     { "path", OPTION_TEXT, FIELD(showtree_config, path), NULL,
       "Begin at the end of this path of calls: names of functions from the root, with semicolons between them. A "
-      "semicolon within a name is written \\;.",
+      "semicolon within a name is written \\; and a backslash \\\\.",
       .value_name = "CALLS", .is_flag_only = true },
     { "collapse-recursion", OPTION_BOOL, FIELD(showtree_config, collapses_recursion), "false",
       "Show a function that calls itself directly once." },
@@ -46,7 +46,7 @@ int showtree_path(struct command_context *context, const struct showtree_config 
         return -1;
     for (size_t i = 0; i <= path.len; i++) {
         if (i < path.len && path.ptr[i] != ';') {
-            i += path.ptr[i] == '\\' && i + 1 < path.len && path.ptr[i + 1] == ';';
+            i += path.ptr[i] == '\\' && i + 1 < path.len && (path.ptr[i + 1] == ';' || path.ptr[i + 1] == '\\');
             text[len++] = path.ptr[i];
         } else {
             if (len > first)

@@ -241,7 +241,7 @@ static int look(void *context, struct error *err)
     if (store_verify(sample->store, &verify, err) < 0)
         return -1;
     CHECK_EQ(verify.n_bad_values + verify.n_bad_days, 0);
-    return store_stats(sample->store, &stats, err);
+    return store_stats(sample->store, NULL, &stats, err);
 }
 
 CONFORMANCE(verifying_and_counting_survive_failing_allocations)

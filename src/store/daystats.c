@@ -16,15 +16,24 @@ struct cost {
     uint64_t bytes, n_rows, n_samples;
 };
 
+/* What the series of a group cost, which are of one service. */
+struct group {
+    uint32_t tenant, number;
+    struct servicecost cost; /* without names */
+};
+
 struct counting {
     struct day *day;
     struct store_stats *stats;
+    struct servicecosts *services; /* NULL = nobody asks */
     struct day_view view;
     struct arena arena;
     struct unpacker *unpacker;
     struct map places; /* tenant << 32 | series -> place in costs */
     VEC(struct cost) costs;
     size_t max_costs;
+    struct map group_places; /* tenant << 32 | group -> place in groups */
+    VEC(struct group) groups;
 };
 
 /* --- costs of series --- */
@@ -80,6 +89,95 @@ static int find_cost(struct counting *counting, uint32_t tenant, uint32_t series
     return 0;
 }
 
+/* --- the index's records --- */
+
+/* Damage is counted and passed by; anything else stops the counting. */
+static int pass_damage(struct counting *counting, const struct error *err)
+{
+    if (err->code != ERR_CORRUPT && err->code != ERR_VERSION && err->code != ERR_LIMIT)
+        return -1;
+    counting->stats->n_damaged++;
+    return 0;
+}
+
+/* The record of a series, from the arena. `*ret_is_there` is false where there is none, or none that can be read. */
+static int read_series(struct counting *counting, uint32_t tenant, uint32_t series, struct seriesinfo *ret_info,
+                       bool *ret_is_there, struct error *err)
+{
+    struct storekey key = storekey_series(tenant, series);
+    AUTO(buffer_done) struct buffer value;
+    struct slice bytes;
+    bool is_found;
+    int result;
+
+    buffer_init(&value, 0);
+    *ret_is_there = false;
+    arena_reset(&counting->arena);
+    result = kv_get(counting->day->kv, KV_DEFAULT, storekey_slice(&key), &value, &is_found, err);
+    if (!result)
+        result = buffer_check(&value, err);
+    if (!result && is_found) {
+        bytes = arena_copy(&counting->arena, buffer_slice(&value), err);
+        result = bytes.ptr ? seriesinfo_decode(bytes, &counting->arena, ret_info, err) : -1;
+    }
+    *ret_is_there = !result && is_found;
+    return result < 0 ? pass_damage(counting, err) : 0;
+}
+
+/* Empty if it is not known. Valid as long as the day: tenants stay. */
+static struct slice tenant_name(struct counting *counting, uint32_t tenant)
+{
+    struct day *day = counting->day;
+    struct slice name = SLICE("");
+
+    LOCK_SCOPE(&day->lock);
+    for (size_t i = 0; i < day->tenants.n; i++)
+        if (day->tenants.items[i].id == tenant)
+            name = slice_from(day->tenants.items[i].name);
+    return name;
+}
+
+/* --- costs of services --- */
+
+/* Adds what groups cost to what their services do, and forgets them. */
+static int settle_groups(struct counting *counting, struct error *err)
+{
+    for (size_t i = 0; i < counting->groups.n; i++) {
+        struct group *group = &counting->groups.items[i];
+        struct seriesinfo info;
+        bool is_there;
+
+        if (read_series(counting, group->tenant, group->number, &info, &is_there, err) < 0)
+            return -1;
+        group->cost.tenant = tenant_name(counting, group->tenant);
+        group->cost.service = is_there ? seriesinfo_label(&info, SLICE("service_name")) : SLICE("");
+        if (servicecosts_add(counting->services, &group->cost, err) < 0)
+            return -1;
+    }
+    counting->groups.n = 0;
+    map_clear(&counting->group_places);
+    return 0;
+}
+
+static int count_service(struct counting *counting, uint32_t tenant, uint32_t number, const struct servicecost *part,
+                         struct error *err)
+{
+    uint32_t place, next;
+
+    if (!counting->services)
+        return 0;
+    if (counting->groups.n >= counting->max_costs && settle_groups(counting, err) < 0)
+        return -1;
+    next = (uint32_t)counting->groups.n;
+    if (VEC_RESERVE(&counting->groups, 1, UINT32_MAX, err) < 0 ||
+        map_add(&counting->group_places, cost_key(tenant, number), next, &place, err) < 0)
+        return -1;
+    if (place == next)
+        counting->groups.items[counting->groups.n++] = (struct group){ .tenant = tenant, .number = number };
+    servicecost_add(&counting->groups.items[place].cost, part);
+    return 0;
+}
+
 /* --- walking --- */
 
 static void count_value(struct store_usage *usage, const struct kv_iterator *iterator, uint64_t n)
@@ -94,15 +192,6 @@ static void count_time(struct store_stats *stats, int64_t start_ns)
         stats->first_ns = start_ns;
     if (!stats->last_ns || start_ns > stats->last_ns)
         stats->last_ns = start_ns;
-}
-
-/* Damage is counted and passed by; anything else stops the counting. */
-static int pass_damage(struct counting *counting, const struct error *err)
-{
-    if (err->code != ERR_CORRUPT && err->code != ERR_VERSION && err->code != ERR_LIMIT)
-        return -1;
-    counting->stats->n_damaged++;
-    return 0;
 }
 
 typedef int visit_function(struct counting *counting, const struct kv_iterator *iterator, struct error *err);
@@ -176,26 +265,36 @@ static int visit_row(struct counting *counting, const struct kv_iterator *iterat
     stats->n_rows++;
     stats->n_samples += row.n_samples;
     count_time(stats, start_ns);
-    return 0;
+    return count_service(counting, tenant, group,
+                         &(struct servicecost){ .bytes = key.len + value.len,
+                                                .n_rows = 1,
+                                                .n_samples = row.n_samples,
+                                                .first_ns = start_ns,
+                                                .last_ns = start_ns },
+                         err);
 }
 
 /* --- closed hours --- */
 
 static int visit_windows(struct counting *counting, const struct kv_iterator *iterator, struct cost *cost,
-                         struct error *err)
+                         struct servicecost *part, struct error *err)
 {
     struct windows windows;
 
     arena_reset(&counting->arena);
     if (windows_decode(kv_iterator_value(iterator), counting->unpacker, &counting->arena, &windows, err) < 0)
         return pass_damage(counting, err);
-    cost->n_rows += windows.n_rows;
+    part->n_rows = windows.n_rows;
     for (uint32_t i = 0; i < windows.n_rows; i++)
-        cost->n_samples += windows.sample_counts[i];
+        part->n_samples += windows.sample_counts[i];
     if (windows.n_rows) {
-        count_time(counting->stats, windows.starts_ns[0]);
-        count_time(counting->stats, windows.starts_ns[windows.n_rows - 1]);
+        part->first_ns = windows.starts_ns[0];
+        part->last_ns = windows.starts_ns[windows.n_rows - 1];
+        count_time(counting->stats, part->first_ns);
+        count_time(counting->stats, part->last_ns);
     }
+    cost->n_rows += part->n_rows;
+    cost->n_samples += part->n_samples;
     return 0;
 }
 
@@ -203,6 +302,7 @@ static int visit_windows(struct counting *counting, const struct kv_iterator *it
 static int visit_part(struct counting *counting, const struct kv_iterator *iterator, struct store_usage *usage,
                       const struct storekey_block *key, struct error *err)
 {
+    struct servicecost part = { .bytes = kv_iterator_key(iterator).len + kv_iterator_value(iterator).len };
     struct cost *cost;
 
     count_value(usage, iterator, 1);
@@ -210,8 +310,21 @@ static int visit_part(struct counting *counting, const struct kv_iterator *itera
         return 0;
     if (find_cost(counting, key->tenant, key->series, &cost, err) < 0)
         return -1;
-    cost->bytes += kv_iterator_key(iterator).len + kv_iterator_value(iterator).len;
-    return key->kind == STOREKEY_WINDOWS ? visit_windows(counting, iterator, cost, err) : 0;
+    cost->bytes += part.bytes;
+    if (key->kind == STOREKEY_WINDOWS && visit_windows(counting, iterator, cost, &part, err) < 0)
+        return -1;
+    return count_service(counting, key->tenant, key->group, &part, err);
+}
+
+static int visit_rollup(struct counting *counting, const struct kv_iterator *iterator, struct store_usage *usage,
+                        const struct storekey_block *key, struct error *err)
+{
+    struct servicecost part = { .bytes = kv_iterator_key(iterator).len + kv_iterator_value(iterator).len };
+
+    count_value(usage, iterator, 1);
+    if (!day_view_has_block(&counting->view, key->hour, key->number))
+        return 0;
+    return count_service(counting, key->tenant, key->group, &part, err);
 }
 
 static int visit_block(struct counting *counting, const struct kv_iterator *iterator, struct error *err)
@@ -236,8 +349,8 @@ static int visit_block(struct counting *counting, const struct kv_iterator *iter
     case STOREKEY_WINDOWS: return visit_part(counting, iterator, &stats->windows, &key, err);
     case STOREKEY_SUMS: return visit_part(counting, iterator, &stats->sums, &key, err);
     case STOREKEY_SAMPLES: return visit_part(counting, iterator, &stats->samples, &key, err);
-    case STOREKEY_GROUP_SLOT: count_value(&stats->slot_rollups, iterator, 1); break;
-    case STOREKEY_GROUP_HOUR: count_value(&stats->hour_rollups, iterator, 1); break;
+    case STOREKEY_GROUP_SLOT: return visit_rollup(counting, iterator, &stats->slot_rollups, &key, err);
+    case STOREKEY_GROUP_HOUR: return visit_rollup(counting, iterator, &stats->hour_rollups, &key, err);
     case STOREKEY_SPANS: count_value(&stats->spans, iterator, 1); break;
     case STOREKEY_TALLY: break;
     }
@@ -310,32 +423,19 @@ static void copy_text(struct slice text, char *ret_text, size_t size)
 /* The labels of a series; one whose record cannot be read is called by its number. */
 static int name_series(struct counting *counting, const struct cost *cost, struct buffer *text, struct error *err)
 {
-    struct day *day = counting->day;
-    struct storekey key = storekey_series(cost->tenant, cost->series);
-    AUTO(buffer_done) struct buffer value;
+    struct slice tenant = tenant_name(counting, cost->tenant);
     struct seriesinfo info;
-    bool is_found;
-    int result;
+    bool is_there;
 
-    buffer_init(&value, 0);
     buffer_clear(text);
-    lock_mutex_acquire(&day->lock);
-    for (size_t i = 0; i < day->tenants.n; i++)
-        if (day->tenants.items[i].id == cost->tenant && strcmp(day->tenants.items[i].name, STORE_TENANT_DEFAULT) != 0)
-            buffer_printf(text, "%s ", day->tenants.items[i].name);
-    lock_mutex_release(&day->lock);
-    arena_reset(&counting->arena);
-    result = kv_get(day->kv, KV_DEFAULT, storekey_slice(&key), &value, &is_found, err);
-    if (!result)
-        result = buffer_check(&value, err);
-    if (!result && is_found)
-        result = seriesinfo_decode(buffer_slice(&value), &counting->arena, &info, err);
-    if (result < 0 && pass_damage(counting, err) < 0)
+    if (tenant.len > 0 && !slice_is(tenant, STORE_TENANT_DEFAULT))
+        buffer_printf(text, "%.*s ", SLICE_ARG(tenant));
+    if (read_series(counting, cost->tenant, cost->series, &info, &is_there, err) < 0)
         return -1;
-    if (result < 0 || !is_found)
-        buffer_printf(text, "series %u of %s", cost->series, day->name);
-    else
+    if (is_there)
         seriesinfo_text(&info, text);
+    else
+        buffer_printf(text, "series %u of %s", cost->series, counting->day->name);
     return buffer_check(text, err);
 }
 
@@ -400,19 +500,23 @@ static int count_all(struct counting *counting, struct error *err)
     if (walk(counting, counting->day->block_family, visit_block, err) < 0)
         return -1;
     count_markers(counting);
-    return count_files(counting, err) < 0 ? -1 : list_top(counting, err);
+    if (count_files(counting, err) < 0 || settle_groups(counting, err) < 0)
+        return -1;
+    return list_top(counting, err);
 }
 
-int daystats_add(struct day *day, struct store_stats *stats, struct error *err)
+int daystats_add(struct day *day, struct servicecosts *services, struct store_stats *stats, struct error *err)
 {
-    struct counting counting = { .day = day, .stats = stats };
+    struct counting counting = { .day = day, .stats = stats, .services = services };
     int result;
 
-    /* Half of the memory for costs and their map, which has up to four slots for each. */
+    /* Half of the memory for costs and their maps, which have up to four slots for each. */
     counting.max_costs =
-        MAX(day->context->read_bytes / 2 / (sizeof(struct cost) + 4 * sizeof(struct map_slot)), 4 * STORE_TOP_SERIES);
+        MAX(day->context->read_bytes / 2 / (sizeof(struct cost) + sizeof(struct group) + 8 * sizeof(struct map_slot)),
+            4 * STORE_TOP_SERIES);
     arena_init(&counting.arena, day->context->read_bytes);
     map_init(&counting.places, 0);
+    map_init(&counting.group_places, 0);
     result = unpacker_new(&counting.unpacker, err);
     if (!result)
         result = day_view_open(day, 0, &counting.view, err);
@@ -422,6 +526,8 @@ int daystats_add(struct day *day, struct store_stats *stats, struct error *err)
     unpacker_free(counting.unpacker);
     VEC_DONE(&counting.costs);
     map_done(&counting.places);
+    VEC_DONE(&counting.groups);
+    map_done(&counting.group_places);
     arena_done(&counting.arena);
     return result < 0 ? error_wrap(err, "counting day %s", day->name) : 0;
 }

@@ -9,5 +9,6 @@
  * known by its labels over all days, with the tenant in front if it is not the default one. Bytes by kind are those of
  * keys and values, before RocksDB compresses them. Reads all of the day; memory stays within day_context.read_bytes: a
  * day with more series than fit forgets cheap ones while counting. Not filled in: n_days, n_open_days, n_quarantined,
- * disk_bytes. Errors: ERR_MEMORY, ERR_IO; damage is counted in n_damaged. Thread: any. */
-MUST_CHECK int daystats_add(struct day *day, struct store_stats *stats, struct error *err);
+ * disk_bytes. `services` gets what the services cost; NULL = nobody asks. Errors: ERR_MEMORY, ERR_IO; damage is counted in n_damaged. Thread: any. */
+MUST_CHECK int daystats_add(struct day *day, struct servicecosts *services, struct store_stats *stats,
+                            struct error *err);

@@ -10,7 +10,7 @@ static struct store_stats count(struct day_sample *sample)
     struct error err;
 
     stats = (struct store_stats){ .n_days = 0 };
-    CHECK_OK(daystats_add(sample->day, &stats, &err), &err);
+    CHECK_OK(daystats_add(sample->day, NULL, &stats, &err), &err);
     return stats;
 }
 
@@ -117,8 +117,8 @@ TEST(daystats_adds_days_up_by_labels)
     day_sample_init(&sample);
     day_sample_fill(&sample);
     once = count(&sample);
-    CHECK_OK(daystats_add(sample.day, &stats, &err), &err);
-    CHECK_OK(daystats_add(sample.day, &stats, &err), &err);
+    CHECK_OK(daystats_add(sample.day, NULL, &stats, &err), &err);
+    CHECK_OK(daystats_add(sample.day, NULL, &stats, &err), &err);
     CHECK_EQ(stats.n_rows, 2 * once.n_rows);
     CHECK_EQ(stats.windows.bytes, 2 * once.windows.bytes);
     CHECK_EQ(stats.n_top, once.n_top);
@@ -127,6 +127,48 @@ TEST(daystats_adds_days_up_by_labels)
         CHECK_EQ(stats.top[i].bytes, 2 * once.top[i].bytes);
     }
     day_sample_done(&sample);
+}
+
+static const struct servicecost *find_service(const struct servicecosts *services, const char *tenant,
+                                              const char *service)
+{
+    for (size_t i = 0; i < services->items.n; i++)
+        if (slice_is(services->items.items[i].tenant, tenant) && slice_is(services->items.items[i].service, service))
+            return &services->items.items[i];
+    CHECK(!"a service");
+    return NULL;
+}
+
+/* Each row and sample is somebody's, however little there is room for. */
+TEST(daystats_adds_services_up)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct store_stats stats = { .n_days = 0 };
+        struct servicecost all = { .bytes = 0 };
+        struct servicecosts services;
+        struct day_sample sample;
+        struct error err;
+
+        day_sample_init(&sample);
+        day_sample_fill(&sample);
+        if (i == 1)
+            sample.context.read_bytes = 4 << 10;
+        servicecosts_init(&services);
+        CHECK_OK(daystats_add(sample.day, &services, &stats, &err), &err);
+        for (size_t k = 0; k < services.items.n; k++)
+            servicecost_add(&all, &services.items.items[k]);
+        CHECK_EQ(all.n_rows, stats.n_rows);
+        CHECK_EQ(all.n_samples, stats.n_samples);
+        CHECK_EQ(all.first_ns, stats.first_ns);
+        CHECK_EQ(all.last_ns, stats.last_ns);
+        CHECK_EQ(all.bytes, stats.windows.bytes + stats.sums.bytes + stats.samples.bytes + stats.slot_rollups.bytes +
+                                stats.hour_rollups.bytes + stats.head_rows.bytes);
+        CHECK(find_service(&services, STORE_TENANT_DEFAULT, "api")->n_rows > 60);
+        CHECK(find_service(&services, STORE_TENANT_DEFAULT, "web")->n_rows > 0);
+        CHECK(find_service(&services, "other", "api")->n_rows > 0);
+        servicecosts_done(&services);
+        day_sample_done(&sample);
+    }
 }
 
 TEST(daystats_keeps_the_list_short_and_forgets_cheap_series)
@@ -179,8 +221,13 @@ static int count_once(void *context, struct error *err)
 {
     struct day_sample *sample = context;
     struct store_stats stats = { .n_days = 0 };
+    struct servicecosts services;
+    int result;
 
-    return daystats_add(sample->day, &stats, err);
+    servicecosts_init(&services);
+    result = daystats_add(sample->day, &services, &stats, err);
+    servicecosts_done(&services);
+    return result;
 }
 
 TEST(daystats_survives_every_failing_allocation)

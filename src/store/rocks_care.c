@@ -367,15 +367,23 @@ int rocks_verify(struct store *store, struct store_verify *verify, struct error 
     return result;
 }
 
+struct stats_context {
+    struct servicecosts *services;
+    struct store_stats *stats;
+};
+
 static int stats_of_one(void *context, struct day *day, struct error *err)
 {
-    return daystats_add(day, context, err);
+    struct stats_context *counting = context;
+
+    return daystats_add(day, counting->services, counting->stats, err);
 }
 
-int rocks_stats(struct store *store, struct store_stats *ret_stats, struct error *err)
+int rocks_stats(struct store *store, struct servicecosts *services, struct store_stats *ret_stats, struct error *err)
 {
     struct rocks *rocks = rocks_of(store);
     struct store_stats *stats = ret_stats;
+    struct stats_context context = { services, stats };
     struct fs_listing listing;
     struct dayset_list list;
     struct arena arena;
@@ -389,7 +397,7 @@ int rocks_stats(struct store *store, struct store_stats *ret_stats, struct error
         stats->n_days = (uint32_t)list.n;
         if (fs_list(rocks->datadir.quarantine, &arena, &listing, &none) == 0)
             stats->n_quarantined = (uint32_t)listing.n;
-        result = dayset_each(&rocks->days, INT64_MIN, INT64_MAX, DAYSET_READ, stats_of_one, stats, err);
+        result = dayset_each(&rocks->days, INT64_MIN, INT64_MAX, DAYSET_READ, stats_of_one, &context, err);
     }
     arena_done(&arena);
     stats->n_open_days = dayset_n_open(&rocks->days);

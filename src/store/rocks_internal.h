@@ -110,4 +110,4 @@ int rocks_compact(struct store *store, struct error *err);
 int rocks_backup(struct store *store, const char *path, uint64_t *ret_copied_bytes, uint64_t *ret_linked_bytes,
                  struct error *err);
 int rocks_verify(struct store *store, struct store_verify *verify, struct error *err);
-int rocks_stats(struct store *store, struct store_stats *ret_stats, struct error *err);
+int rocks_stats(struct store *store, struct servicecosts *services, struct store_stats *ret_stats, struct error *err);

@@ -181,9 +181,9 @@ int store_verify(struct store *store, struct store_verify *verify, struct error 
     return store->ops->verify(store, verify, err);
 }
 
-int store_stats(struct store *store, struct store_stats *ret_stats, struct error *err)
+int store_stats(struct store *store, struct servicecosts *services, struct store_stats *ret_stats, struct error *err)
 {
-    return store->ops->stats(store, ret_stats, err);
+    return store->ops->stats(store, services, ret_stats, err);
 }
 
 /* --- what there is --- */

@@ -20,6 +20,7 @@
 #include "label/selector.h"
 #include "profile/profile.h"
 #include "store/names.h"
+#include "store/servicecosts.h"
 
 /* What Pyroscope calls whoever does not say who he is. */
 #define STORE_TENANT_DEFAULT   "anonymous"
@@ -259,7 +260,7 @@ struct store_ops {
     int (*backup)(struct store *store, const char *path, uint64_t *ret_copied_bytes, uint64_t *ret_linked_bytes,
                   struct error *err);
     int (*verify)(struct store *store, struct store_verify *verify, struct error *err);
-    int (*stats)(struct store *store, struct store_stats *ret_stats, struct error *err);
+    int (*stats)(struct store *store, struct servicecosts *services, struct store_stats *ret_stats, struct error *err);
 };
 
 /* What every implementation begins with. */
@@ -338,7 +339,9 @@ MUST_CHECK int store_compact(struct store *store, struct error *err);
 MUST_CHECK int store_backup(struct store *store, const char *path, uint64_t *ret_copied_bytes,
                             uint64_t *ret_linked_bytes, struct error *err);
 MUST_CHECK int store_verify(struct store *store, struct store_verify *verify, struct error *err);
-MUST_CHECK int store_stats(struct store *store, struct store_stats *ret_stats, struct error *err);
+/* Reads all that there is. `services`, initialised, gets what services cost, unsorted; NULL = nobody asks. */
+MUST_CHECK int store_stats(struct store *store, struct servicecosts *services, struct store_stats *ret_stats,
+                           struct error *err);
 
 /* All matching rows added up to one batch: a profile for each shape of types. Samples have their links and labels: those of
  * their own, of their row, and of their series as far as they tell it from the others; what all series share are the labels

@@ -142,7 +142,7 @@ static inline void store_sample_stats(struct store_sample *sample, struct store_
 {
     struct error err;
 
-    CHECK_OK(store_stats(sample->store, stats, &err), &err);
+    CHECK_OK(store_stats(sample->store, NULL, stats, &err), &err);
 }
 
 static inline void store_sample_tell(void *context, const char *line)

@@ -136,6 +136,10 @@ static int unknown_format(struct slice bytes, struct error *err)
 
     if (bytes.len == 0)
         return error_set(err, ERR_UNSUPPORTED, "there is nothing in it");
+    if (slice_equal_nocase(slice_sub(slice_trim(bytes), 0, 9), SLICE("<!doctype")))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "it is a page (HTML) and no profile; one that hearth wrote cannot be read back, so give the "
+                         "profile that it was made from");
     buffer_init(&known, 1024);
     for (const struct format *format = formats; format->name; format++)
         buffer_printf(&known, "%s%s", known.len ? ", " : "", format->name);

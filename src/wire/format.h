@@ -13,6 +13,7 @@ struct format_write_options {
     int level;           /* 0 = the default of the compression */
     bool plain;          /* no compression, whatever the custom */
     uint32_t type;       /* for formats with one value per stack: which; PROFILE_NO_TYPE = the default type */
+    struct slice title;  /* for formats that people look at: what it is; may be empty */
 };
 
 struct format {

@@ -79,6 +79,9 @@ TEST(format_unknown_bytes_are_told_with_what_they_begin_with)
     CHECK_ERROR(read_text(SLICE("<html>\n<body>"), NULL, &batch, &format, &err), &err, ERR_UNSUPPORTED);
     CHECK_HAS(err.text, "begins with '<html>'");
     batch_done(&batch);
+    CHECK_ERROR(read_text(SLICE(" \n<!DOCTYPE html>\n<html>"), NULL, &batch, &format, &err), &err, ERR_UNSUPPORTED);
+    CHECK_HAS(err.text, "it is a page (HTML) and no profile");
+    batch_done(&batch);
     CHECK_ERROR(read_text(SLICE(""), NULL, &batch, &format, &err), &err, ERR_UNSUPPORTED);
     CHECK_HAS(err.text, "nothing in it");
     batch_done(&batch);

@@ -25,6 +25,8 @@ run hearth import --data-dir data --label service_name=api profile.folded
 t "is the tree as JSON has it"
 check --max-nodes 10
 check --path 'main;loop'
+check --path 'main;odd\name'
+check --path 'main;odd\\name'
 check --invert --max-nodes 10000
 check --max-nodes 100000
 cp tree.flame all.flame
@@ -66,7 +68,7 @@ same_file served.flame all.flame
 stop_server
 
 t "has both sides of a diff"
-sed -e 's/odd\\\\name/new/' -e 's/;f3;/;f9;/' profile.folded >after.folded
+sed -e 's/odd\\name/new/' -e 's/;f3;/;f9;/' profile.folded >after.folded
 run hearth import --data-dir data --label service_name=after after.folded
 run hearth diff --baseline api --comparison after --data-dir data --json -n 0
 mv .out diff.json
@@ -88,7 +90,7 @@ assert "other" in str(part)
 run hearth diff profile.folded after.folded --format flame --path 'main;loop' --max-nodes 3 -o files.flame
 same_file files.flame part.flame
 refuses 1 "no stack begins with 'nothing'" hearth diff --baseline api --comparison after --data-dir data --format flame --path nothing -o x
-refuses 2 "--path begins a tree elsewhere; add --format flame" hearth diff --path main profile.folded after.folded
+refuses 2 "--path begins a tree elsewhere; add --format flame or html" hearth diff --path main profile.folded after.folded
 refuses 2 "--json writes the table, and --format flame a tree" hearth diff --json --format flame profile.folded after.folded
 
 t "has them from a server, too"

@@ -373,6 +373,11 @@ same "$(json 'd["bytes_per_sample"] == d["disk_bytes"] / d["samples"]')" True
 same "$(json 'd["files"]["blocks"] > 0 and d["write_amplification"] > 0')" True
 same "$(json 'sorted(d["dictionary"])')" "['frame', 'function', 'label set', 'mapping', 'stack', 'string']"
 same "$(json 'sum(s["samples"] for s in d["top_series"])')" 84
+same "$(json 'sum(s["samples"] for s in d["services"])')" 84
+same "$(json 'sum(s["rows"] for s in d["services"]) == d["rows"] and d["other_services"]["rows"] == 0')" True
+same "$(json '(min(s["first_ns"] for s in d["services"]), max(s["last_ns"] for s in d["services"])) == (d["first_ns"], d["last_ns"])')" True
+same "$(json 'sorted(set(s["tenant"] for s in d["services"]))')" "['anonymous']"
+same "$(json '"web" in [s["service"] for s in d["services"]]')" True
 same "$(json 'all(a["bytes"] >= b["bytes"] for a, b in zip(d["top_series"], d["top_series"][1:]))')" True
 
 t "hours of the past are closed when import ends, the present one is not"

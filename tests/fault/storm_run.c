@@ -514,7 +514,7 @@ static void look_at_stats(struct run *run)
     stats = MEMORY_NEW(struct store_stats, &err);
     if (!stats)
         broken("storm itself: %s", err.text);
-    if (store_stats(run->store, stats, &err) < 0)
+    if (store_stats(run->store, NULL, stats, &err) < 0)
         take_error(run, "statistics", &err);
     memory_free(stats);
 }
@@ -583,7 +583,7 @@ static void watch_days(struct run *run, uint32_t counter)
         return;
     maintain(run);
     stats = MEMORY_NEW(struct store_stats, &err);
-    if (!stats || store_stats(run->store, stats, &err) < 0)
+    if (!stats || store_stats(run->store, NULL, stats, &err) < 0)
         broken("statistics: %s", err.text);
     printf("day %" PRId64 " disk_kb %" PRIu64 " rss_kb %ld days %u\n",
            after - storm_profile_now(run->first_counter) / DAY_NS, stats->disk_bytes / 1024, status_kb("VmRSS"),

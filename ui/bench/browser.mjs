@@ -68,6 +68,19 @@ export async function open(browser, url, { width = 1440, height = 900, ratio = 1
   return page;
 }
 
+/** Runs something in the page; returns what it returns, and the milliseconds of CPU that the page's main thread took. These
+ *  hold on a busy machine, where times by the clock do not. */
+export async function withCpu(page, run) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const taken = async () => (await session.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration").value * 1000;
+  const before = await taken();
+  const result = await run();
+  const cpu = (await taken()) - before;
+  await session.detach();
+  return { result, cpu };
+}
+
 export function quantile(values, q) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];

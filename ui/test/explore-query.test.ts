@@ -3,12 +3,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  completionAt, parseQuery, printQuery, quote, selectorOf, shortType, targetOf, withCondition, withTarget, type QueryParts,
+  completed,
+  completionAt,
+  parseQuery,
+  printQuery,
+  quote,
+  selectorOf,
+  shortType,
+  targetOf,
+  withCondition,
+  withTarget,
+  type QueryParts,
 } from "../src/lib/query.ts";
 
 const cpu = "process_cpu:cpu:nanoseconds:cpu:nanoseconds";
 const parts = (front: string, ...conditions: [string, "=" | "!=" | "=~" | "!~", string][]): QueryParts => ({
-  front, conditions: conditions.map(([name, operator, value]) => ({ name, operator, value })),
+  front,
+  conditions: conditions.map(([name, operator, value]) => ({ name, operator, value })),
 });
 
 test("queries are read as the server reads them", () => {
@@ -32,13 +43,42 @@ test("queries are read as the server reads them", () => {
 });
 
 test("what is no query cannot be read", () => {
-  for (const text of ["shop{", "shop{a", "shop{a=", 'shop{a="x', "shop{a==b}", "shop{a~b}", "shop{=b}", "shop{a=b}c", '{a="\\q"}', '{a="\\400"}', "}", "a,b", '{a="b" c}', '{""="x"}']) {
+  for (const text of [
+    "shop{",
+    "shop{a",
+    "shop{a=",
+    'shop{a="x',
+    "shop{a==b}",
+    "shop{a~b}",
+    "shop{=b}",
+    "shop{a=b}c",
+    '{a="\\q"}',
+    '{a="\\400"}',
+    "}",
+    "a,b",
+    '{a="b" c}',
+    '{""="x"}',
+  ]) {
     assert.equal(parseQuery(text), null, text);
   }
 });
 
 test("what is written is read again as it was", () => {
-  const hostile = ["", " ", "a,b}", '"', "\\", "\n\t\0\x7f", "<b>&", "\u202e", "🔥", "é", "{}=!~", "x".repeat(10_000), "`'"];
+  const hostile = [
+    "",
+    " ",
+    "a,b}",
+    '"',
+    "\\",
+    "\n\t\0\x7f",
+    "<b>&",
+    "\u202e",
+    "🔥",
+    "é",
+    "{}=!~",
+    "x".repeat(10_000),
+    "`'",
+  ];
   for (const value of hostile) {
     const query = parts("shop.cpu", ["endpoint", "=", value], ["odd name\\", "!~", value]);
     assert.deepEqual(parseQuery(printQuery(query)), query, JSON.stringify(value.slice(0, 20)));
@@ -55,7 +95,10 @@ test("a query tells its service and type", () => {
   assert.deepEqual(targetOf(parts("shop.thing"), new Set(["shop"])), { service: "shop", type: "thing" });
   assert.deepEqual(targetOf(parts("a.b.example")), { service: "a.b.example", type: "" });
   assert.deepEqual(targetOf(parts(cpu, ["service_name", "=", "shop"])), { service: "shop", type: cpu });
-  assert.deepEqual(targetOf(parts("", ["service_name", "=", "s"], ["__profile_type__", "=", cpu])), { service: "s", type: cpu });
+  assert.deepEqual(targetOf(parts("", ["service_name", "=", "s"], ["__profile_type__", "=", cpu])), {
+    service: "s",
+    type: cpu,
+  });
   assert.deepEqual(targetOf(parts("", ["service_name", "=~", "s"])), { service: "", type: "" });
 });
 
@@ -64,10 +107,16 @@ test("services and types are changed without losing conditions", () => {
   assert.equal(printQuery(withTarget(query, { service: "pay", type: "cpu" })), 'pay.cpu{zone="eu"}');
   assert.equal(printQuery(withTarget(query, { service: "shop", type: "" })), 'shop{zone="eu"}');
   assert.equal(printQuery(withTarget(query, { service: "", type: cpu })), `${cpu}{zone="eu"}`);
-  assert.equal(printQuery(withTarget(query, { service: "a,b", type: "cpu" }, [cpu])), `${cpu}{service_name="a,b", zone="eu"}`);
+  assert.equal(
+    printQuery(withTarget(query, { service: "a,b", type: "cpu" }, [cpu])),
+    `${cpu}{service_name="a,b", zone="eu"}`,
+  );
   assert.equal(printQuery(withTarget(query, { service: "a,b", type: "cpu" })), '{service_name="a,b", zone="eu"}');
   const two = ["cpu:samples:count:cpu:nanoseconds", "wall:samples:count:cpu:nanoseconds"];
-  assert.equal(printQuery(withTarget(query, { service: "shop", type: two[0] }, two)), `${two[0]}{service_name="shop", zone="eu"}`);
+  assert.equal(
+    printQuery(withTarget(query, { service: "shop", type: two[0] }, two)),
+    `${two[0]}{service_name="shop", zone="eu"}`,
+  );
   assert.equal(printQuery(withTarget(query, { service: "shop", type: cpu }, [cpu, ...two])), 'shop.cpu{zone="eu"}');
 });
 
@@ -82,7 +131,10 @@ test("types have short names", () => {
 test("a condition takes the place of the one with = on the same label", () => {
   const query = parts("shop", ["a", "=", "1"], ["b", "!=", "2"]);
   assert.equal(printQuery(withCondition(query, { name: "a", operator: "=", value: "3" })), 'shop{a="3", b!="2"}');
-  assert.equal(printQuery(withCondition(query, { name: "b", operator: "!=", value: "4" })), 'shop{a="1", b!="2", b!="4"}');
+  assert.equal(
+    printQuery(withCondition(query, { name: "b", operator: "!=", value: "4" })),
+    'shop{a="1", b!="2", b!="4"}',
+  );
 });
 
 test("lists are asked for by the rest of the query", () => {
@@ -107,4 +159,20 @@ test("what stands at the cursor can be completed", () => {
   assert.deepEqual(at('shop{zone="eu", |}'), { kind: "name", name: "", typed: "", start: 16, end: 16 });
   assert.deepEqual(at('shop{zone="eu", b=~x|}'), { kind: "value", name: "b", typed: "x", start: 19, end: 20 });
   assert.equal(at("shop{a=b}|"), null);
+});
+
+test("a choice is put in at the cursor, quoted where it has to be", () => {
+  const put = (marked: string, choice: string) => {
+    const [text, cursor] = [marked.replace("|", ""), marked.indexOf("|")];
+    const next = completed(text, completionAt(text, cursor)!, choice);
+    return `${next.text.slice(0, next.cursor)}|${next.text.slice(next.cursor)}`;
+  };
+  assert.equal(put("sh|", "shop"), "shop|");
+  assert.equal(put("sh|{a=b}", "shop"), "shop|{a=b}");
+  assert.equal(put("shop{zo|", "zone"), "shop{zone=|");
+  assert.equal(put('shop{zo|="eu"}', "zone"), 'shop{zone|="eu"}');
+  assert.equal(put("shop{|", "odd name"), 'shop{"odd name"=|');
+  assert.equal(put("shop{zone=e|", 'e"u'), 'shop{zone="e\\"u"|}');
+  assert.equal(put('shop{zone="e|", b=c}', "eu"), 'shop{zone="eu"|, b=c}');
+  assert.equal(put("shop{zone |", "!="), "shop{zone !=|");
 });

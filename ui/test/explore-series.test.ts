@@ -2,38 +2,63 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatPoint, groupName, kindOf, longerStep, stackLayers, stepOf } from "../src/lib/series.ts";
+import { formatPoint, groupName, kindOf, longerStep, remainderOf, stackLayers, stepOf } from "../src/lib/series.ts";
 
 const group = (name: string, points: (number | null)[]) => ({ labels: { zone: name }, sum: 0, points });
 
 test("layers stand on those before them", () => {
-  const layers = stackLayers({ groups: [group("a", [1, 2]), group("b", [10, 20])] }, 5);
-  assert.deepEqual(layers.map((layer) => layer.tops), [[1, 2], [11, 22]]);
-  assert.deepEqual(layers.map((layer) => [layer.mean, layer.max]), [[1.5, 2], [15, 20]]);
+  const layers = stackLayers({ nLeftOut: 0, groups: [group("a", [1, 2]), group("b", [10, 20])] }, 5);
+  assert.deepEqual(
+    layers.map((layer) => layer.tops),
+    [
+      [1, 2],
+      [11, 22],
+    ],
+  );
+  assert.deepEqual(
+    layers.map((layer) => [layer.mean, layer.max]),
+    [
+      [1.5, 2],
+      [15, 20],
+    ],
+  );
 });
 
 test("groups beyond the shown ones are added up", () => {
-  const layers = stackLayers({ groups: [group("a", [1]), group("b", [2]), group("c", [3]), group("d", [null])] }, 1);
+  const layers = stackLayers(
+    { nLeftOut: 0, groups: [group("a", [1]), group("b", [2]), group("c", [3]), group("d", [null])] },
+    1,
+  );
   assert.equal(layers.length, 2);
   assert.equal(layers[1].name, "3 more");
   assert.equal(layers[1].labels, null);
   assert.deepEqual(layers[1].tops, [6]);
 });
 
+test("groups that were left out are counted by what they come to", () => {
+  const groups = [group("a", [1, 2]), group("b", [3, null])];
+  const remainder = remainderOf({ groups: [group("", [10, 5])] }, groups);
+  assert.deepEqual(remainder, [6, 3]);
+  const layers = stackLayers({ groups, nLeftOut: 7, remainder }, 1);
+  assert.equal(layers[1].name, "8 more");
+  assert.deepEqual(layers[1].tops, [10, 5]);
+  assert.deepEqual(remainderOf({ groups: [] }, groups), []);
+});
+
 test("a point without any profile is a gap, one that a group lacks is not", () => {
-  const layers = stackLayers({ groups: [group("a", [1, null, 3]), group("b", [null, null, 4])] }, 5);
+  const layers = stackLayers({ nLeftOut: 0, groups: [group("a", [1, null, 3]), group("b", [null, null, 4])] }, 5);
   assert.deepEqual(layers[0].tops, [1, null, 3]);
   assert.deepEqual(layers[1].tops, [1, null, 7]);
   assert.equal(layers[1].mean, 4);
 });
 
 test("nothing is stacked from nothing", () => {
-  assert.deepEqual(stackLayers({ groups: [] }, 5), []);
-  assert.equal(stackLayers({ groups: [group("a", [null])] }, 5)[0].max, 0);
+  assert.deepEqual(stackLayers({ nLeftOut: 0, groups: [] }, 5), []);
+  assert.equal(stackLayers({ nLeftOut: 0, groups: [group("a", [null])] }, 5)[0].max, 0);
 });
 
 test("negative values and large ones do not break it", () => {
-  const layers = stackLayers({ groups: [group("a", [2 ** 62]), group("b", [-5])] }, 5);
+  const layers = stackLayers({ nLeftOut: 0, groups: [group("a", [2 ** 62]), group("b", [-5])] }, 5);
   assert.ok(Number.isFinite(layers[1].tops[0]));
 });
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { FormatError, decodeFlame } from "../src/flame/decode.ts";
-import { type FlameTree, childrenOf, nameOf, parentOf, pathOf, selfOf, valueOf } from "../src/flame/tree.ts";
+import { type FlameTree, INLINED, KINDS, type Side, childrenOf, nameOf, parentOf, pathOf, selfOf, valueOf } from "../src/flame/tree.ts";
 import { type PreOrder, encodeFlame, randomFrom, syntheticTree } from "./flame-encode.ts";
 
 /** Walks the decoded tree in pre-order and compares each node with the plain one. */
@@ -186,4 +188,39 @@ test("errors say what is wrong", () => {
   const copy = encodeFlame(wrongTotal);
   copy[copy.indexOf(20, 8)] = 21;
   assert.throws(() => decodeFlame(copy), /add up to 20, but it says 21/);
+});
+
+const root = process.env.HEARTH_UI!;
+const bytesOf = (name: string) => new Uint8Array(readFileSync(join(root, "test/data", name)));
+
+/** Stacks of a folded file as the names from the root, joined, and their values. */
+function foldedOf(name: string): Map<string, number> {
+  const stacks = new Map<string, number>();
+  for (const line of readFileSync(join(root, "../examples", name), "utf8").split("\n")) {
+    const match = /^([^#].*) (\d+)$/.exec(line);
+    const stack = match?.[1].replace(/_\[[ijk]\]/g, "");
+    if (match && stack) stacks.set(stack, (stacks.get(stack) ?? 0) + Number(match[2]));
+  }
+  return stacks;
+}
+
+function stacksOf(tree: FlameTree, side: Side): Map<string, number> {
+  const stacks = new Map<string, number>();
+  for (let node = 1; node < tree.n; node++) {
+    const self = Math.round(selfOf(tree, node, side) / (side === "after" ? tree.factor : 1));
+    const path = pathOf(tree, node).slice(1).map((at) => nameOf(tree, at)).join(";");
+    if (self !== 0) stacks.set(path, (stacks.get(path) ?? 0) + self);
+  }
+  return stacks;
+}
+
+test("what the server wrote has the stacks of the profile it was made from", () => {
+  const sorted = (stacks: Map<string, number>) => [...stacks].sort();
+  const tree = decodeFlame(bytesOf("checkout.flame"));
+  assert.deepEqual(sorted(stacksOf(tree, "both")), sorted(foldedOf("checkout.folded")));
+  assert.equal(KINDS[tree.kinds[tree.names.indexOf("do_syscall_64")]], "kernel");
+  assert.ok(tree.flags?.some((flags) => (flags & INLINED) !== 0));
+  const diff = decodeFlame(bytesOf("checkout-diff.flame"));
+  assert.deepEqual(sorted(stacksOf(diff, "before")), sorted(foldedOf("checkout.folded")));
+  assert.deepEqual(sorted(stacksOf(diff, "after")), sorted(foldedOf("checkout-next.folded")));
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Colours, type Colouring, contrast, coloursFor, packageOf } from "../src/flame/colour.ts";
+import { type Colours, type Colouring, contrast, coloursFor, packageOf, placeOfName } from "../src/flame/colour.ts";
 import { decodeFlame } from "../src/flame/decode.ts";
 import { LabelList, type Scene, diffIndex, paintLevel } from "../src/flame/paint.ts";
 import { Search } from "../src/flame/search.ts";
@@ -50,7 +50,7 @@ function paintPlainly(scene: Scene, level: number): Uint32Array {
 function plainColour(tree: FlameTree, colours: Colours, node: number, isSearching: boolean, isHit: boolean): number {
   const flag = tree.flags?.[node] ?? 0;
   if (isHit && colours.ofName) return colours.hit;
-  let place = colours.ofName ? colours.ofName[tree.name[node]] : diffIndex(tree, node, colours.plain.length);
+  let place = colours.ofName ? placeOfName(colours, tree.name[node]) : diffIndex(tree, node, colours.plain.length);
   if (flag & OTHER) place = 0;
   if (isSearching && !isHit) return colours.dim[place];
   return flag & INLINED ? colours.soft[place] : colours.plain[place];

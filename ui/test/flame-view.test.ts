@@ -11,7 +11,7 @@ import { dragOverview } from "../src/flame/minimap.ts";
 import { betweenRanges, clampRange, enclosingNode, panRange, rangeOf, samePart, zoomRange } from "../src/flame/range.ts";
 import { drawSvg, escapeXml } from "../src/flame/svg.ts";
 import { type FlameTree, childrenOf, findPath, levelsWithin, nameOf, nodeAt, parentOf, pathOf, rangeWithin, selfOf, selfWidths, valueOf } from "../src/flame/tree.ts";
-import { describe, meaningOf, percent, stepFrom } from "../src/flame/walk.ts";
+import { describe, grouped, meaningOf, percent, stepFrom } from "../src/flame/walk.ts";
 import { encodeFlame, syntheticTree } from "./flame-encode.ts";
 
 const near = (a: number, b: number) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b)), `${a} is not ${b}`);
@@ -70,6 +70,11 @@ test("a frame is told in words", () => {
   assert.deepEqual([percent(0), percent(1), percent(0.12345), percent(0.00002), percent(NaN)], ["0 %", "100 %", "12.3 %", "0.002 %", "0 %"]);
 });
 
+test("digits are grouped", () => {
+  assert.deepEqual([0, 999, 1000, 1234567, -1234567, 1234.5, 2 ** 62].map(grouped), ["0", "999", "1,000", "1,234,567", "-1,234,567", "1,234.5", "4,611,686,018,427,388,000"]);
+  assert.equal(grouped(1e30), "1e+30");
+});
+
 test("ranges stay within everything however they are moved", () => {
   assert.deepEqual(clampRange(-5, 5, 100), { v0: 0, v1: 10 });
   assert.deepEqual(clampRange(95, 105, 100), { v0: 90, v1: 100 });
@@ -113,6 +118,8 @@ test("the frame that spans what is shown is found", () => {
   assert.equal(enclosingNode(tree, { v0: 0, v1: 15 }), 0);
   for (const node of [1, 2, 3, 4]) assert.equal(enclosingNode(tree, rangeOf(tree, node)), node);
   assert.equal(enclosingNode(tree, { v0: 3.2, v1: 3.4 }), 4);
+  const chain = decodeFlame(encodeFlame({ depths: [0, 1, 2], nodeNames: [0, 1, 2], selfs: [[0, 0, 9]], names: ["total", "a", "b"] }));
+  assert.equal(enclosingNode(chain, { v0: 0, v1: 9 }), 0);
   assert.deepEqual(samePart({ v0: 12, v1: 14 }, { v0: 10, v1: 20 }, { v0: 0, v1: 100 }, 200), { v0: 20, v1: 40 });
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeOf, meanOf, normalOf, verdictTexts, worseRank, type Verdict } from "../src/lib/change.ts";
+import { changeOf, meanOf, normalOf, verdictTexts, withoutStep, worseRank, type Verdict } from "../src/lib/change.ts";
 
 /** Numbers that look random and are the same at each run. */
 function noise(n: number, seed: number): number[] {
@@ -124,4 +124,25 @@ test("what is sure of one is less sure of one among thousands", () => {
   assert.ok(z > 3 && z < 4.2, String(z));
   assert.equal(changeOf(before, after).verdict, "surely-more");
   assert.equal(changeOf(before, after, 10000).verdict, "probably-more");
+});
+
+test("a step in the middle of the range is a change", () => {
+  const noise = (i: number) => ((i * 7919) % 13) / 100;
+  const before = Array.from({ length: 60 }, (_, i) => 3 + noise(i));
+  const after = Array.from({ length: 60 }, (_, i) => (i < 20 ? 3 : 4) + noise(i + 31));
+  assert.equal(changeOf(before, after).verdict, "surely-more");
+  assert.equal(changeOf(after, before).verdict, "surely-less");
+});
+
+test("one point that sticks out is no change", () => {
+  const noise = (i: number) => ((i * 7919) % 13) / 100;
+  const before = Array.from({ length: 60 }, (_, i) => 3 + noise(i));
+  const after = Array.from({ length: 60 }, (_, i) => (i === 30 ? 50 : 3) + noise(i + 31));
+  assert.equal(changeOf(before, after).verdict, "unclear");
+});
+
+test("the step that is taken out leaves what is left to chance", () => {
+  assert.deepEqual(withoutStep([1, 1, 1, 1, 5, 5, 5, 5]), [0, 0, 0, 0, 0, 0, 0, 0]);
+  assert.deepEqual(withoutStep([1, 2]), [1, 2]);
+  assert.deepEqual(withoutStep([]), []);
 });

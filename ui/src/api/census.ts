@@ -26,6 +26,11 @@ function once<T>(path: string, query: Query): Promise<T> {
   return answer;
 }
 
+/** Asks anew from now on. */
+export function forgetCensus(): void {
+  kept.clear();
+}
+
 /** The days that a range touches, so that the question stays the same while time goes on. */
 function daysOf(range: TimeRange): { from: string; until: string } | Record<string, never> {
   const now = Date.now();
@@ -69,6 +74,15 @@ export interface DatedType extends CountedType {
 
 /** All types of a selector at any time, with the time of their first and last profile. */
 export async function getDatedTypes(selector: string, signal?: AbortSignal): Promise<DatedType[]> {
-  const { data } = await getJson<{ types: (CountedType & { first_ns: number; last_ns: number })[] }>("profile-types", { selector }, signal);
-  return data.types.map((one) => ({ type: one.type, series: one.series, firstMs: one.first_ns / 1e6, lastMs: one.last_ns / 1e6 }));
+  const { data } = await getJson<{ types: (CountedType & { first_ns: number; last_ns: number })[] }>(
+    "profile-types",
+    { selector },
+    signal,
+  );
+  return data.types.map((one) => ({
+    type: one.type,
+    series: one.series,
+    firstMs: one.first_ns / 1e6,
+    lastMs: one.last_ns / 1e6,
+  }));
 }

@@ -23,7 +23,15 @@ export const maxNodes = 16384;
 
 export function paramsOf(question: Question): Query {
   const { query, from, until, filter } = question;
-  return { query, from, until, focus: filter, "span-id": question.spanId, "trace-id": question.traceId, "profile-id": question.profileId };
+  return {
+    query,
+    from,
+    until,
+    focus: filter,
+    "span-id": question.spanId,
+    "trace-id": question.traceId,
+    "profile-id": question.profileId,
+  };
 }
 
 /** Names from below the root, as the parameter `path` takes them. */
@@ -31,7 +39,11 @@ export function pathText(path: readonly string[]): string {
   return path.map((name) => name.replace(/[\\;]/g, "\\$&")).join(";");
 }
 
-export async function getFlame(question: Question, signal: AbortSignal, path: readonly string[] = []): Promise<{ tree: FlameTree; messages: Message[] }> {
+export async function getFlame(
+  question: Question,
+  signal: AbortSignal,
+  path: readonly string[] = [],
+): Promise<{ tree: FlameTree; messages: Message[] }> {
   const { data, messages } = await getBytes(
     "flamegraph",
     { ...paramsOf(question), format: "flame", "max-nodes": maxNodes, "min-share": "0", path: pathText(path) },
@@ -53,9 +65,16 @@ interface TopAnswer {
 /** Values of a function by line. Rows are named FUNCTION FILE:LINE there, or FUNCTION alone where no line is known. */
 export async function getLines(question: Question, functionName: string, signal: AbortSignal): Promise<LineRow[]> {
   const focus = `^${functionName.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`;
-  const { data } = await getJson<TopAnswer>("top", { ...paramsOf(question), focus, granularity: "line", rows: 0 }, signal);
+  const { data } = await getJson<TopAnswer>(
+    "top",
+    { ...paramsOf(question), focus, granularity: "line", rows: 0 },
+    signal,
+  );
   return data.functions
-    .filter((one) => one.name === functionName || (one.name.startsWith(`${functionName} `) && one.name.endsWith(`:${one.line}`)))
+    .filter(
+      (one) =>
+        one.name === functionName || (one.name.startsWith(`${functionName} `) && one.name.endsWith(`:${one.line}`)),
+    )
     .map(({ file, line, self, total }) => ({ file, line, self, total }));
 }
 
@@ -75,6 +94,7 @@ export function curlOf(question: Question): string {
 /** The question as a command: `hearth query ... --url ...`. */
 export function commandOf(question: Question): string {
   const words = ["hearth", "query", question.query];
-  for (const [name, value] of Object.entries(paramsOf(question))) if (name !== "query" && value) words.push(`--${name}`, String(value));
+  for (const [name, value] of Object.entries(paramsOf(question)))
+    if (name !== "query" && value) words.push(`--${name}`, String(value));
   return [...words, "--url", serverUrl()].map(shellWord).join(" ");
 }

@@ -19,6 +19,7 @@ export interface Series {
   isAveraged: boolean;
   groups: SeriesGroup[]; // the largest first
   nLeftOut: number; // groups beyond `top`
+  remainder?: (number | null)[]; // what those come to, where it was found out
   messages: Message[];
 }
 
@@ -91,7 +92,15 @@ interface HeatmapAnswer {
   kind: "profile" | "span";
   borders: number[];
   counts: number[][];
-  exemplars: { point: number; bucket: number; time_ns: number; value: number; profile_id?: string; span_id?: string; series?: string }[];
+  exemplars: {
+    point: number;
+    bucket: number;
+    time_ns: number;
+    value: number;
+    profile_id?: string;
+    span_id?: string;
+    series?: string;
+  }[];
 }
 
 export async function getHeatmap(query: Query, signal?: AbortSignal): Promise<Heatmap> {
@@ -129,13 +138,22 @@ interface AnnotationAnswer {
 
 export async function getAnnotations(query: Query, signal?: AbortSignal): Promise<Annotation[]> {
   const { data } = await getJson<{ annotations: AnnotationAnswer[] }>("annotations", query, signal);
-  return data.annotations.map((one) => ({ id: one.id, timeMs: one.time_ns / 1e6, text: one.text, labels: one.labels ?? {} }));
+  return data.annotations.map((one) => ({
+    id: one.id,
+    timeMs: one.time_ns / 1e6,
+    text: one.text,
+    labels: one.labels ?? {},
+  }));
 }
 
 export async function addAnnotation(timeMs: number, text: string, labels: Record<string, string>): Promise<void> {
-  await call("annotations", {}, {
-    method: "POST",
-    body: JSON.stringify({ time: new Date(timeMs).toISOString(), text, labels }),
-    headers: { "content-type": "application/json" },
-  });
+  await call(
+    "annotations",
+    {},
+    {
+      method: "POST",
+      body: JSON.stringify({ time: new Date(timeMs).toISOString(), text, labels }),
+      headers: { "content-type": "application/json" },
+    },
+  );
 }

@@ -29,7 +29,15 @@ export function narrowed(choices: readonly Choice[], typed: string): readonly Ch
 }
 
 /** The list below a field; the field keeps the focus. Rows are told apart by `${id}-${index}` for aria-activedescendant. */
-export function ChoiceList({ id, label, choices, active, isLoading = false, note, onPick }: {
+export function ChoiceList({
+  id,
+  label,
+  choices,
+  active,
+  isLoading = false,
+  note,
+  onPick,
+}: {
   id: string;
   label: string;
   choices: readonly Choice[];
@@ -53,12 +61,17 @@ export function ChoiceList({ id, label, choices, active, isLoading = false, note
     const top = active * rowHeight;
     if (active < 0) element.scrollTop = 0;
     else if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + rowHeight > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight - element.clientHeight;
+    else if (top + rowHeight > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + rowHeight - element.clientHeight;
     setScrollTop(element.scrollTop);
   }, [active, choices]);
 
   return (
-    <div class="choices" style={{ transform: `translateX(${shift}px)` }} onPointerDown={(event) => event.preventDefault()}>
+    <div
+      class="choices"
+      style={{ transform: `translateX(${shift}px)` }}
+      onPointerDown={(event) => event.preventDefault()}
+    >
       <div
         ref={scroller}
         class="choices-scroll"
@@ -91,7 +104,11 @@ export function ChoiceList({ id, label, choices, active, isLoading = false, note
           })}
         </div>
       </div>
-      {choices.length === 0 && <p class="choices-note muted" role="status">{isLoading ? "Loading…" : (note ?? "There is nothing to choose.")}</p>}
+      {choices.length === 0 && (
+        <p class="choices-note muted" role="status">
+          {isLoading ? "Loading…" : (note ?? "There is nothing to choose.")}
+        </p>
+      )}
     </div>
   );
 }
@@ -113,7 +130,19 @@ export function stepInList(key: string, active: number, n: number): number | nul
   }
 }
 
-export function Combobox({ label, value, shown, choices, isLoading, note, placeholder, isFree = false, isFocused = false, onChange, onOpen }: {
+export function Combobox({
+  label,
+  value,
+  shown,
+  choices,
+  isLoading,
+  note,
+  placeholder,
+  isFree = false,
+  isFocused = false,
+  onChange,
+  onOpen,
+}: {
   label: string;
   value: string;
   shown?: string; // of the value, where it is told in other words
@@ -131,7 +160,10 @@ export function Combobox({ label, value, shown, choices, isLoading, note, placeh
   const [typed, setTyped] = useState<string | null>(null); // null: closed
   const [isNarrowing, setIsNarrowing] = useState(false);
   const [active, setActive] = useState(-1);
-  const list = useMemo(() => (isNarrowing && typed !== null ? narrowed(choices, typed) : choices), [choices, typed, isNarrowing]);
+  const list = useMemo(
+    () => (isNarrowing && typed !== null ? narrowed(choices, typed) : choices),
+    [choices, typed, isNarrowing],
+  );
   const isOpen = typed !== null;
   const text = shown ?? value;
 
@@ -205,9 +237,19 @@ export function Combobox({ label, value, shown, choices, isLoading, note, placeh
         onKeyDown={onKeyDown}
         onBlur={takeTyped}
       />
-      <span class="combobox-sign" aria-hidden="true">▾</span>
+      <span class="combobox-sign" aria-hidden="true">
+        ▾
+      </span>
       {isOpen && (
-        <ChoiceList id={id} label={label} choices={list} active={active} isLoading={isLoading ?? false} note={isNarrowing && choices.length > 0 ? "Nothing has this in its name." : note} onPick={(choice) => take(choice.value)} />
+        <ChoiceList
+          id={id}
+          label={label}
+          choices={list}
+          active={active}
+          isLoading={isLoading ?? false}
+          note={isNarrowing && choices.length > 0 ? "Nothing has this in its name." : note}
+          onPick={(choice) => take(choice.value)}
+        />
       )}
     </span>
   );

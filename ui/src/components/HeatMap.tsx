@@ -12,7 +12,7 @@ import { useSize } from "./basics.tsx";
 import { Menu, type MenuEntry } from "./Menu.tsx";
 import "./HeatMap.css";
 
-const margin = { left: 74, right: 8, top: 8, bottom: 22 };
+const margin = { left: 74, right: 20, top: 8, bottom: 22 };
 
 function cssColour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -28,17 +28,29 @@ function draw(canvas: HTMLCanvasElement, map: Heatmap, frame: Frame, active: Cel
   const x = (point: number) => Math.round(frame.left + (point / frame.nPoints) * frame.width);
   const y = (bucket: number) => Math.round(frame.top + frame.height - (bucket / frame.nBuckets) * frame.height);
   context.fillStyle = cssColour("--chart-1");
-  map.counts.forEach((column, point) => column.forEach((count, bucket) => {
-    if (count === 0) return;
-    context.globalAlpha = 0.18 + 0.82 * Math.sqrt(count / most);
-    context.fillRect(x(point), y(bucket + 1), Math.max(1, x(point + 1) - x(point)), Math.max(1, y(bucket) - y(bucket + 1)));
-  }));
+  map.counts.forEach((column, point) =>
+    column.forEach((count, bucket) => {
+      if (count === 0) return;
+      context.globalAlpha = 0.18 + 0.82 * Math.sqrt(count / most);
+      context.fillRect(
+        x(point),
+        y(bucket + 1),
+        Math.max(1, x(point + 1) - x(point)),
+        Math.max(1, y(bucket) - y(bucket + 1)),
+      );
+    }),
+  );
   context.globalAlpha = 1;
   drawAxes(context, map, frame, y);
   if (active) {
     context.strokeStyle = cssColour("--focus");
     context.lineWidth = 2;
-    context.strokeRect(x(active.point), y(active.bucket + 1), x(active.point + 1) - x(active.point), y(active.bucket) - y(active.bucket + 1));
+    context.strokeRect(
+      x(active.point),
+      y(active.bucket + 1),
+      x(active.point + 1) - x(active.point),
+      y(active.bucket) - y(active.bucket + 1),
+    );
   }
 }
 
@@ -50,7 +62,11 @@ function drawAxes(context: CanvasRenderingContext2D, map: Heatmap, frame: Frame,
   context.textBaseline = "middle";
   const everyBucket = Math.max(1, Math.ceil((frame.nBuckets * 20) / frame.height));
   for (let bucket = 0; bucket <= frame.nBuckets; bucket += everyBucket) {
-    context.fillText(formatPoint(map.borders[bucket], map.unit).replace(/ cores?$/, ""), frame.left - 6, Math.max(frame.top + 4, y(bucket)));
+    context.fillText(
+      formatPoint(map.borders[bucket], map.unit).replace(/ cores?$/, ""),
+      frame.left - 6,
+      Math.max(frame.top + 4, y(bucket)),
+    );
   }
   context.strokeRect(frame.left - 0.5, frame.top - 0.5, frame.width + 1, frame.height + 1);
   context.textAlign = "center";
@@ -67,7 +83,13 @@ function drawAxes(context: CanvasRenderingContext2D, map: Heatmap, frame: Frame,
 }
 
 /** `onRange` narrows the time; `onExemplar` shows a single profile or span. */
-export function HeatMap({ map, label, height = 200, onRange, onExemplar }: {
+export function HeatMap({
+  map,
+  label,
+  height = 200,
+  onRange,
+  onExemplar,
+}: {
   map: Heatmap;
   label: string;
   height?: number;
@@ -80,8 +102,12 @@ export function HeatMap({ map, label, height = 200, onRange, onExemplar }: {
   const [walked, setWalked] = useState<Cell | null>(null);
   const [menu, setMenu] = useState<{ cell: Cell; x: number; y: number } | null>(null);
   const frame: Frame = {
-    left: margin.left, top: margin.top, width: Math.max(50, width - margin.left - margin.right), height: height - margin.top - margin.bottom,
-    nPoints: Math.max(1, map.counts.length), nBuckets: Math.max(1, map.borders.length - 1),
+    left: margin.left,
+    top: margin.top,
+    width: Math.max(50, width - margin.left - margin.right),
+    height: height - margin.top - margin.bottom,
+    nPoints: Math.max(1, map.counts.length),
+    nBuckets: Math.max(1, map.borders.length - 1),
   };
   const exemplars = useMemo(() => new Map(map.exemplars.map((one) => [`${one.point}:${one.bucket}`, one])), [map]);
   const active = hovered?.cell ?? walked;
@@ -96,7 +122,12 @@ export function HeatMap({ map, label, height = 200, onRange, onExemplar }: {
       { heading: countOfCell(map, cell) },
       { text: "Show only this time", run: () => onRange(from, Math.min(map.untilMs, from + map.stepMs)) },
     ];
-    if (exemplar) entries.push({ text: map.kind === "span" ? "Show the largest span" : "Show the largest profile", hint: formatPoint(exemplar.value, map.unit), run: () => onExemplar(exemplar) });
+    if (exemplar)
+      entries.push({
+        text: map.kind === "span" ? "Show the largest span" : "Show the largest profile",
+        hint: formatPoint(exemplar.value, map.unit),
+        run: () => onExemplar(exemplar),
+      });
     return entries;
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -104,7 +135,11 @@ export function HeatMap({ map, label, height = 200, onRange, onExemplar }: {
     if (next) setWalked(next);
     else if (event.key === "Enter" && walked) {
       const box = canvas!.getBoundingClientRect();
-      setMenu({ cell: walked, x: box.left + frame.left + ((walked.point + 1) / frame.nPoints) * frame.width, y: box.top + frame.top + frame.height * (1 - walked.bucket / frame.nBuckets) });
+      setMenu({
+        cell: walked,
+        x: box.left + frame.left + ((walked.point + 1) / frame.nPoints) * frame.width,
+        y: box.top + frame.top + frame.height * (1 - walked.bucket / frame.nBuckets),
+      });
     } else if (event.key === "Escape" && walked) setWalked(null);
     else return;
     event.preventDefault();
@@ -128,13 +163,28 @@ export function HeatMap({ map, label, height = 200, onRange, onExemplar }: {
         }}
         onPointerLeave={() => setHovered(null)}
         onClick={(event) => {
-          if (hovered && map.counts[hovered.cell.point]?.[hovered.cell.bucket]) setMenu({ cell: hovered.cell, x: event.clientX, y: event.clientY });
+          if (hovered && map.counts[hovered.cell.point]?.[hovered.cell.bucket])
+            setMenu({ cell: hovered.cell, x: event.clientX, y: event.clientY });
         }}
       >
         <canvas ref={setCanvas} aria-hidden="true" />
-        {hovered && <div class={hovered.x > width / 2 ? "heatmap-tip at-right" : "heatmap-tip"} style={hovered.x > width / 2 ? { right: `${width - hovered.x + 12}px`, top: `${hovered.y + 12}px` } : { left: `${hovered.x + 12}px`, top: `${hovered.y + 12}px` }} aria-hidden="true">{textOfCell(map, hovered.cell, zone.value)}</div>}
+        {hovered && (
+          <div
+            class={hovered.x > width / 2 ? "heatmap-tip at-right" : "heatmap-tip"}
+            style={
+              hovered.x > width / 2
+                ? { right: `${width - hovered.x + 12}px`, top: `${hovered.y + 12}px` }
+                : { left: `${hovered.x + 12}px`, top: `${hovered.y + 12}px` }
+            }
+            aria-hidden="true"
+          >
+            {textOfCell(map, hovered.cell, zone.value)}
+          </div>
+        )}
       </div>
-      <p class="visually-hidden" role="status">{walked ? textOfCell(map, walked, zone.value) : ""}</p>
+      <p class="visually-hidden" role="status">
+        {walked ? textOfCell(map, walked, zone.value) : ""}
+      </p>
       {menu && <Menu label="Cell" entries={entriesOf(menu.cell)} x={menu.x} y={menu.y} onClose={() => setMenu(null)} />}
     </figure>
   );

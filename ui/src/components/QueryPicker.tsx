@@ -5,23 +5,35 @@
 import { useId, useState } from "preact/hooks";
 import { getLabels, getLabelValues, getServices, getTypes } from "../api/census.ts";
 import { sentenceOf } from "../api/client.ts";
-import { formatCount } from "../lib/format.ts";
 import {
-  operators, parseQuery, printCondition, printQuery, selectorOf, shortType, targetOf, withTarget, type Condition, type Operator, type QueryParts,
+  operators,
+  parseQuery,
+  printCondition,
+  printQuery,
+  selectorOf,
+  shortType,
+  targetOf,
+  withTarget,
+  type Condition,
+  type Operator,
+  type QueryParts,
 } from "../lib/query.ts";
 import { useResource } from "../lib/resource.ts";
 import type { TimeRange } from "../lib/time.ts";
 import { Button } from "./basics.tsx";
 import { Combobox, type Choice } from "./Combobox.tsx";
-import { QueryText } from "./QueryText.tsx";
+import { QueryText, seriesHint } from "./QueryText.tsx";
 import "./QueryPicker.css";
 
-function seriesHint(series: number | null): string {
-  return series === null ? "of samples" : `${formatCount(series)} series`;
-}
-
 /** Name, operator and value of one condition. `onChange` is called once all are there. */
-function ConditionEditor({ condition, parts, services, range, onChange, onClose }: {
+function ConditionEditor({
+  condition,
+  parts,
+  services,
+  range,
+  onChange,
+  onClose,
+}: {
   condition: Condition;
   parts: QueryParts;
   services: ReadonlySet<string> | undefined;
@@ -34,9 +46,16 @@ function ConditionEditor({ condition, parts, services, range, onChange, onClose 
   const isNew = condition.name === "";
   const others = selectorOf(parts, services, name || undefined);
   const names = useResource(`names|${others}|${range.from}|${range.until}`, () => getLabels(others, range));
-  const values = useResource(name ? `values|${name}|${others}|${range.from}|${range.until}` : null, () => getLabelValues(name, others, range));
-  const nameChoices = (names.value ?? []).filter((one) => !one.startsWith("__") && one !== "service_name").map((value) => ({ value }));
-  const valueChoices = (values.isStale ? [] : (values.value ?? [])).map((one) => ({ value: one.value, hint: seriesHint(one.series) }));
+  const values = useResource(name ? `values|${name}|${others}|${range.from}|${range.until}` : null, () =>
+    getLabelValues(name, others, range),
+  );
+  const nameChoices = (names.value ?? [])
+    .filter((one) => !one.startsWith("__") && one !== "service_name")
+    .map((value) => ({ value }));
+  const valueChoices = (values.isStale ? [] : (values.value ?? [])).map((one) => ({
+    value: one.value,
+    hint: seriesHint(one.series),
+  }));
 
   return (
     <span
@@ -47,13 +66,32 @@ function ConditionEditor({ condition, parts, services, range, onChange, onClose 
         if (event.key === "Escape") onClose();
       }}
     >
-      <Combobox label="Label" value={name} choices={nameChoices} isLoading={names.isLoading} placeholder="Label" isFree isFocused={isNew} note={names.error ? sentenceOf(names.error) : "There are no labels in this time."} onChange={setName} />
-      <select class="field" aria-label="Operator" value={operator} onChange={(event) => {
-        const next = event.currentTarget.value as Operator;
-        setOperator(next);
-        if (!isNew) onChange({ name, operator: next, value: condition.value });
-      }}>
-        {operators.map((one) => <option key={one} value={one}>{one}</option>)}
+      <Combobox
+        label="Label"
+        value={name}
+        choices={nameChoices}
+        isLoading={names.isLoading}
+        placeholder="Label"
+        isFree
+        isFocused={isNew}
+        note={names.error ? sentenceOf(names.error) : "There are no labels in this time."}
+        onChange={setName}
+      />
+      <select
+        class="field"
+        aria-label="Operator"
+        value={operator}
+        onChange={(event) => {
+          const next = event.currentTarget.value as Operator;
+          setOperator(next);
+          if (!isNew) onChange({ name, operator: next, value: condition.value });
+        }}
+      >
+        {operators.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
       </select>
       <Combobox
         key={name}
@@ -69,14 +107,22 @@ function ConditionEditor({ condition, parts, services, range, onChange, onClose 
           if (name) onChange({ name, operator, value });
         }}
       />
-      <Button kind="quiet" label="Done" onClick={onClose}>✓</Button>
+      <Button kind="quiet" label="Done" onClick={onClose}>
+        ✓
+      </Button>
     </span>
   );
 }
 
 /** `query` is the text; `range` says of which time services, types and labels are offered; `error` is what the server had
  * against the query, shown below it; `label` tells apart several pickers of a view. */
-export function QueryPicker({ query, range, onChange, error, label = "Query" }: {
+export function QueryPicker({
+  query,
+  range,
+  onChange,
+  error,
+  label = "Query",
+}: {
   query: string;
   range: TimeRange;
   onChange: (query: string) => void;
@@ -89,15 +135,21 @@ export function QueryPicker({ query, range, onChange, error, label = "Query" }: 
   const services = useResource(`services|${range.from}|${range.until}`, () => getServices(range));
   const serviceNames = services.value && new Set(services.value.map((one) => one.value));
   const target = parts ? targetOf(parts, serviceNames) : { service: "", type: "" };
-  const ofService = target.service ? selectorOf({ front: "", conditions: [{ name: "service_name", operator: "=", value: target.service }] }) : "";
-  const types = useResource(parts ? `types|${ofService}|${range.from}|${range.until}` : null, () => getTypes(ofService, range));
+  const ofService = target.service
+    ? selectorOf({ front: "", conditions: [{ name: "service_name", operator: "=", value: target.service }] })
+    : "";
+  const types = useResource(parts ? `types|${ofService}|${range.from}|${range.until}` : null, () =>
+    getTypes(ofService, range),
+  );
   const fullTypes = (types.value ?? []).map((one) => one.type);
   const typeChoices: Choice[] = [{ value: "", text: "Chosen by the server" }];
   for (const one of types.value ?? []) {
     const isAlone = fullTypes.filter((other) => shortType(other) === shortType(one.type)).length === 1;
     typeChoices.push({ value: one.type, text: isAlone ? shortType(one.type) : one.type, hint: seriesHint(one.series) });
   }
-  const chosenType = typeChoices.find((one) => one.value !== "" && (one.value === target.type || shortType(one.value) === target.type));
+  const chosenType = typeChoices.find(
+    (one) => one.value !== "" && (one.value === target.type || shortType(one.value) === target.type),
+  );
   const serviceChoices = (services.value ?? []).map((one) => ({ value: one.value, hint: seriesHint(one.series) }));
   const change = (next: QueryParts) => onChange(printQuery(next));
   const conditions = parts?.conditions ?? [];
@@ -150,18 +202,42 @@ export function QueryPicker({ query, range, onChange, error, label = "Query" }: 
             const text = printCondition(condition);
             return (
               <span class="chip condition" key={`${index}-${text}`}>
-                <button type="button" class="clip" title={`Change ${text}`} onClick={() => setEdited(index)}><bdi>{text}</bdi></button>
-                <button type="button" aria-label={`Remove ${text}`} title="Remove" onClick={() => setCondition(index, null)}>✕</button>
+                <button type="button" class="clip" title={`Change ${text}`} onClick={() => setEdited(index)}>
+                  <bdi>{text}</bdi>
+                </button>
+                <button
+                  type="button"
+                  aria-label={`Remove ${text}`}
+                  title="Remove"
+                  onClick={() => setCondition(index, null)}
+                >
+                  ✕
+                </button>
               </span>
             );
           })}
-          {edited === conditions.length
-            ? editor(edited, { name: "", operator: "=", value: "" })
-            : <Button kind="quiet" onClick={() => setEdited(conditions.length)}>+ Condition</Button>}
+          {edited === conditions.length ? (
+            editor(edited, { name: "", operator: "=", value: "" })
+          ) : (
+            <Button kind="quiet" onClick={() => setEdited(conditions.length)}>
+              + Condition
+            </Button>
+          )}
         </div>
       )}
-      <QueryText query={query} range={range} label={label} isWrong={error !== undefined || parts === null} describedBy={error !== undefined ? errorId : undefined} onChange={onChange} />
-      {error !== undefined && <p class="query-error" id={errorId} role="alert">{sentenceOf(error)}</p>}
+      <QueryText
+        query={query}
+        range={range}
+        label={label}
+        isWrong={error !== undefined || parts === null}
+        describedBy={error !== undefined ? errorId : undefined}
+        onChange={onChange}
+      />
+      {error !== undefined && (
+        <p class="query-error" id={errorId} role="alert">
+          {sentenceOf(error)}
+        </p>
+      )}
     </div>
   );
 }

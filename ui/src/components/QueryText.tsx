@@ -3,15 +3,25 @@
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { getLabels, getLabelValues, getServices, getTypes } from "../api/census.ts";
-import { completionAt, operators, parseQuery, printCondition, quote, selectorOf, shortType, type Completion } from "../lib/query.ts";
+import {
+  completed,
+  completionAt,
+  operators,
+  parseQuery,
+  selectorOf,
+  shortType,
+  type Completion,
+} from "../lib/query.ts";
+import { formatCount } from "../lib/format.ts";
 import { useResource } from "../lib/resource.ts";
 import type { TimeRange } from "../lib/time.ts";
 import { ChoiceList, narrowed, stepInList, type Choice } from "./Combobox.tsx";
 
 const nOffered = 2000;
 
-function countHint(series: number | null): string {
-  return series === null ? "of samples" : `${series} series`;
+/** How many series have a value; labels of samples make none. */
+export function seriesHint(series: number | null): string {
+  return series === null ? "of samples" : `${formatCount(series)} series`;
 }
 
 /** What is before the condition that is being written, as far as it can be read: it narrows what is offered. */
@@ -28,39 +38,44 @@ async function frontChoices(typed: string, range: TimeRange): Promise<Choice[]> 
   const services = await getServices(range);
   const dot = typed.lastIndexOf(".");
   const service = dot > 0 ? typed.slice(0, dot) : "";
-  const choices = narrowed(services.map((one) => ({ value: one.value, hint: countHint(one.series) })), typed);
+  const choices = narrowed(
+    services.map((one) => ({ value: one.value, hint: seriesHint(one.series) })),
+    typed,
+  );
   if (!services.some((one) => one.value === service)) return [...choices];
-  const types = await getTypes(selectorOf({ front: "", conditions: [{ name: "service_name", operator: "=", value: service }] }), range);
-  const withTypes = types.map((one) => ({ value: `${service}.${shortType(one.type)}`, hint: countHint(one.series) }));
+  const types = await getTypes(
+    selectorOf({ front: "", conditions: [{ name: "service_name", operator: "=", value: service }] }),
+    range,
+  );
+  const withTypes = types.map((one) => ({ value: `${service}.${shortType(one.type)}`, hint: seriesHint(one.series) }));
   return [...choices, ...narrowed(withTypes, typed)];
 }
 
 async function choicesFor(at: Completion, text: string, range: TimeRange): Promise<Choice[]> {
   if (at.kind === "front") return frontChoices(at.typed, range);
   if (at.kind === "operator") return operators.map((value) => ({ value }));
-  const selector = readableUpTo(text, at.start);
   if (at.kind === "name") {
-    const names = (await getLabels(selector, range)).map((value) => ({ value }));
+    const names = (await getLabels(readableUpTo(text, at.start), range)).map((value) => ({ value }));
     return [...narrowed(names, at.typed.replace(/^["'`]/, ""))];
   }
   const selectorOfOthers = readableUpTo(text, text.lastIndexOf(at.name, at.start));
   const values = await getLabelValues(at.name, selectorOfOthers, range);
-  return [...narrowed(values.map((one) => ({ value: one.value, hint: countHint(one.series) })), at.typed)];
+  return [
+    ...narrowed(
+      values.map((one) => ({ value: one.value, hint: seriesHint(one.series) })),
+      at.typed,
+    ),
+  ];
 }
 
-/** The text with a choice put in, and where the cursor is then. */
-export function completed(text: string, at: Completion, choice: string): { text: string; cursor: number } {
-  let piece = choice;
-  if (at.kind === "value") piece = quote(choice);
-  else if (at.kind === "name") piece = printCondition({ name: choice, operator: "=", value: "" }).replace(/=""$/, "=");
-  let rest = text.slice(at.end);
-  if (at.kind === "name" && /^\s*(=|!)/.test(rest)) piece = piece.slice(0, -1);
-  if (at.kind === "value" && rest.trim() === "") rest = "}";
-  const whole = text.slice(0, at.start) + piece + rest;
-  return { text: whole, cursor: at.start + piece.length };
-}
-
-export function QueryText({ query, range, label, isWrong, describedBy, onChange }: {
+export function QueryText({
+  query,
+  range,
+  label,
+  isWrong,
+  describedBy,
+  onChange,
+}: {
   query: string;
   range: TimeRange;
   label: string;
@@ -101,7 +116,8 @@ export function QueryText({ query, range, label, isWrong, describedBy, onChange 
     else if (event.key === "Enter" && isOpen && active >= 0 && choices[active]) pick(choices[active]);
     else if (event.key === "Enter") commit();
     else if (step !== null) setActive(step);
-    else if (event.key === "ArrowDown" || (event.key === " " && event.ctrlKey)) setCursor(field.current!.selectionStart);
+    else if (event.key === "ArrowDown" || (event.key === " " && event.ctrlKey))
+      setCursor(field.current!.selectionStart);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -133,7 +149,16 @@ export function QueryText({ query, range, label, isWrong, describedBy, onChange 
         onKeyDown={onKeyDown}
         onBlur={commit}
       />
-      {isOpen && <ChoiceList id={id} label={`Completions of the ${label.toLowerCase()}`} choices={choices} active={active} isLoading={offers.isLoading} onPick={pick} />}
+      {isOpen && (
+        <ChoiceList
+          id={id}
+          label={`Completions of the ${label.toLowerCase()}`}
+          choices={choices}
+          active={active}
+          isLoading={offers.isLoading}
+          onPick={pick}
+        />
+      )}
     </span>
   );
 }

@@ -3,7 +3,17 @@
 
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { zone } from "../lib/theme.ts";
-import { complaintOf, isRelative, pinned, quickRanges, resolveTime, stepped, unpinned, zoomedOut, type TimeRange } from "../lib/time.ts";
+import {
+  complaintOf,
+  isRelative,
+  pinned,
+  quickRanges,
+  resolveTime,
+  stepped,
+  unpinned,
+  zoomedOut,
+  type TimeRange,
+} from "../lib/time.ts";
 import { fromField, nameOfRange, toField } from "../lib/timetext.ts";
 import { Button, Segmented } from "./basics.tsx";
 import "./TimeRangePicker.css";
@@ -24,7 +34,14 @@ function EndField({ label, text, onChange }: { label: string; text: string; onCh
           if (!Number.isNaN(ms)) onChange(String(ms));
         }}
       />
-      <input class="field mono" aria-label={`${label}: as text`} value={text} spellcheck={false} autocomplete="off" onInput={(event) => onChange(event.currentTarget.value)} />
+      <input
+        class="field mono"
+        aria-label={`${label}: as text`}
+        value={text}
+        spellcheck={false}
+        autocomplete="off"
+        onInput={(event) => onChange(event.currentTarget.value)}
+      />
     </fieldset>
   );
 }
@@ -34,7 +51,13 @@ function settled(text: string): string {
   return isRelative(text) ? text : String(Math.round(resolveTime(text, Date.now())));
 }
 
-function Panel({ id, label, range, onChange, onClose }: {
+function Panel({
+  id,
+  label,
+  range,
+  onChange,
+  onClose,
+}: {
   id: string;
   label: string;
   range: TimeRange;
@@ -52,7 +75,11 @@ function Panel({ id, label, range, onChange, onClose }: {
       <ul class="quick-ranges" aria-label="Quick ranges">
         {quickRanges.map((one) => (
           <li key={one.name}>
-            <button type="button" aria-current={one.range.from === range.from && one.range.until === range.until ? "true" : undefined} onClick={() => take(one.range)}>
+            <button
+              type="button"
+              aria-current={one.range.from === range.from && one.range.until === range.until ? "true" : undefined}
+              onClick={() => take(one.range)}
+            >
               {one.name}
             </button>
           </li>
@@ -67,11 +94,25 @@ function Panel({ id, label, range, onChange, onClose }: {
       >
         <EndField label="From" text={own.from} onChange={(from) => setOwn({ ...own, from })} />
         <EndField label="Until" text={own.until} onChange={(until) => setOwn({ ...own, until })} />
-        {complaint && <p class="query-error" role="alert">{complaint}</p>}
+        {complaint && (
+          <p class="query-error" role="alert">
+            {complaint}
+          </p>
+        )}
         <div class="row">
-          <Segmented label="Time zone" value={zone.value} choices={[{ value: "local", text: "Local" }, { value: "utc", text: "UTC" }]} onChange={(next) => (zone.value = next)} />
+          <Segmented
+            label="Time zone"
+            value={zone.value}
+            choices={[
+              { value: "local", text: "Local" },
+              { value: "utc", text: "UTC" },
+            ]}
+            onChange={(next) => (zone.value = next)}
+          />
           <span class="spread" />
-          <button type="submit" class="button main" disabled={complaint !== ""}>Show this time</button>
+          <button type="submit" class="button main" disabled={complaint !== ""}>
+            Show this time
+          </button>
         </div>
       </form>
     </div>
@@ -79,7 +120,11 @@ function Panel({ id, label, range, onChange, onClose }: {
 }
 
 /** `label` tells apart several pickers of a view. */
-export function TimeRangePicker({ range, onChange, label = "Time range" }: {
+export function TimeRangePicker({
+  range,
+  onChange,
+  label = "Time range",
+}: {
   range: TimeRange;
   onChange: (range: TimeRange) => void;
   label?: string;
@@ -122,13 +167,34 @@ export function TimeRangePicker({ range, onChange, label = "Time range" }: {
         close();
       }}
     >
-      <Button label="Earlier by the length of the range" onClick={() => onChange(stepped(range, -1, Date.now()))}>←</Button>
-      <button ref={opener} type="button" class="button" aria-haspopup="dialog" aria-expanded={isOpen} aria-controls={isOpen ? id : undefined} onClick={() => setIsOpen(!isOpen)}>
-        <span class="clip">{nameOfRange(range, zone.value, now)}{zone.value === "utc" && !isRelative(range.from) ? " UTC" : ""}</span>
+      <Button label="Earlier by the length of the range" onClick={() => onChange(stepped(range, -1, Date.now()))}>
+        ←
+      </Button>
+      <button
+        ref={opener}
+        type="button"
+        class="button"
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        <span class="clip">
+          {nameOfRange(range, zone.value, now)}
+          {zone.value === "utc" && !isRelative(range.from) ? " UTC" : ""}
+        </span>
         <span aria-hidden="true">▾</span>
       </button>
-      <Button label="Later by the length of the range" disabled={isUpToNow} onClick={() => onChange(stepped(range, 1, Date.now()))}>→</Button>
-      <Button label="Zoom out: twice the time" onClick={() => onChange(zoomedOut(range, Date.now()))}>−</Button>
+      <Button
+        label="Later by the length of the range"
+        disabled={isUpToNow}
+        onClick={() => onChange(stepped(range, 1, Date.now()))}
+      >
+        →
+      </Button>
+      <Button label="Zoom out: twice the time" onClick={() => onChange(zoomedOut(range, Date.now()))}>
+        −
+      </Button>
       <Button
         label={hasRelative ? "Pin: keep these times as time goes on" : "Unpin: the same length of time, up to now"}
         isPressed={!hasRelative}

@@ -37,22 +37,37 @@ function legendText(layer: Layer, index: number | null, unit: string): string {
   return value === null || value === undefined ? "–" : formatPoint(value, unit);
 }
 
-function Legend({ layers, index, unit, onPick }: { layers: readonly Layer[]; index: number | null; unit: string; onPick?: TimelineProps["onPick"] }) {
+function Legend({
+  layers,
+  index,
+  unit,
+  onPick,
+}: {
+  layers: readonly Layer[];
+  index: number | null;
+  unit: string;
+  onPick?: TimelineProps["onPick"];
+}) {
   return (
     <ul class="legend" aria-label="Groups">
       {layers.map((layer, i) => {
         const content = (
           <>
             <span class="legend-swatch" style={{ background: `var(${colourOf(layer, i)})` }} aria-hidden="true" />
-            <bdi class="clip">{layer.name}</bdi>
-            <span class="number muted">{legendText(layer, index, unit)}</span>
+            <bdi class="clip">{layer.name}</bdi> <span class="number muted">{legendText(layer, index, unit)}</span>
           </>
         );
         const { labels } = layer;
         const canPick = onPick && labels !== null && Object.keys(labels).length > 0;
         return (
           <li key={i}>
-            {canPick ? <button type="button" title={`Show only ${layer.name}`} onClick={() => onPick(labels)}>{content}</button> : <span>{content}</span>}
+            {canPick ? (
+              <button type="button" title={`Show only ${layer.name}`} onClick={() => onPick(labels)}>
+                {content}
+              </button>
+            ) : (
+              <span>{content}</span>
+            )}
           </li>
         );
       })}
@@ -60,7 +75,15 @@ function Legend({ layers, index, unit, onPick }: { layers: readonly Layer[]; ind
   );
 }
 
-function Notes({ annotations, series, place }: { annotations: readonly Annotation[]; series: Series; place: { left: number; width: number } }) {
+function Notes({
+  annotations,
+  series,
+  place,
+}: {
+  annotations: readonly Annotation[];
+  series: Series;
+  place: { left: number; width: number };
+}) {
   const length = series.untilMs - series.fromMs;
   const shown = annotations.filter((one) => one.timeMs >= series.fromMs && one.timeMs < series.untilMs);
   return (
@@ -69,9 +92,15 @@ function Notes({ annotations, series, place }: { annotations: readonly Annotatio
         const share = (one.timeMs - series.fromMs) / length;
         const text = `${formatTime(one.timeMs, zone.value)}: ${one.text}`;
         return (
-          <li key={one.id} class={share > 0.5 ? "note at-right" : "note"} style={{ left: `${place.left + share * place.width}px` }}>
+          <li
+            key={one.id}
+            class={share > 0.5 ? "note at-right" : "note"}
+            style={{ left: `${place.left + share * place.width}px` }}
+          >
             <button type="button" aria-label={text}>
-              <span class="note-text" aria-hidden="true">{text}</span>
+              <span class="note-text" aria-hidden="true">
+                {text}
+              </span>
             </button>
           </li>
         );
@@ -90,18 +119,35 @@ function PointTable({ series, layers, label }: { series: Series; layers: readonl
       rows={rows}
       keyOf={(row) => row}
       columns={[
-        { id: "time", title: "Time", width: "11em", cell: (row) => formatTime(series.fromMs + row * series.stepMs, zone.value) },
-        ...layers.map((layer, i) => ({ id: String(i), title: layer.name, isNumber: true, width: "minmax(7em, 1fr)", cell: (row: number) => legendText(layer, row, series.unit) })),
+        {
+          id: "time",
+          title: "Time",
+          width: "11em",
+          cell: (row) => formatTime(series.fromMs + row * series.stepMs, zone.value),
+        },
+        ...layers.map((layer, i) => ({
+          id: String(i),
+          title: layer.name,
+          isNumber: true,
+          width: "minmax(7em, 1fr)",
+          cell: (row: number) => legendText(layer, row, series.unit),
+        })),
       ]}
     />
   );
 }
 
 /** What the keyboard does: arrows walk over points, with Shift they choose a range, Enter takes it. */
-function useKeyboardBrush(series: Series, n: number, onRange: TimelineProps["onRange"], onAnnotate: TimelineProps["onAnnotate"]) {
+function useKeyboardBrush(
+  series: Series,
+  n: number,
+  onRange: TimelineProps["onRange"],
+  onAnnotate: TimelineProps["onAnnotate"],
+) {
   const [at, setAt] = useState<number | null>(null);
   const [anchor, setAnchor] = useState<number | null>(null);
-  const range: [number, number] | null = at !== null && anchor !== null ? [Math.min(at, anchor), Math.max(at, anchor)] : null;
+  const range: [number, number] | null =
+    at !== null && anchor !== null ? [Math.min(at, anchor), Math.max(at, anchor)] : null;
   const timeOf = (index: number) => Math.min(series.untilMs, series.fromMs + index * series.stepMs);
   const clear = () => {
     setAt(null);
@@ -111,7 +157,14 @@ function useKeyboardBrush(series: Series, n: number, onRange: TimelineProps["onR
     if (event.ctrlKey || event.metaKey || event.altKey || n === 0) return;
     const now = at ?? n - 1;
     const page = Math.max(1, Math.round(n / 10));
-    const steps: Record<string, number> = { ArrowLeft: now - (at === null ? 0 : 1), ArrowRight: now + 1, PageUp: now - page, PageDown: now + page, Home: 0, End: n - 1 };
+    const steps: Record<string, number> = {
+      ArrowLeft: now - (at === null ? 0 : 1),
+      ArrowRight: now + 1,
+      PageUp: now - page,
+      PageDown: now + page,
+      Home: 0,
+      End: n - 1,
+    };
     if (event.key in steps) {
       if (!event.shiftKey) setAnchor(null);
       else if (anchor === null) setAnchor(now);
@@ -131,7 +184,16 @@ function useKeyboardBrush(series: Series, n: number, onRange: TimelineProps["onR
 
 /** Shows what the owner has loaded. `onRange` is called with the ends in milliseconds when somebody brushes; `onPick` with the
  * labels of a group when its entry in the legend is chosen; `onAnnotate` with the moment that somebody wants to write about. */
-export function Timeline({ series, label, height = 170, nShown = 8, annotations = [], onRange, onPick, onAnnotate }: TimelineProps) {
+export function Timeline({
+  series,
+  label,
+  height = 170,
+  nShown = 8,
+  annotations = [],
+  onRange,
+  onPick,
+  onAnnotate,
+}: TimelineProps) {
   const [host, { width }] = useSize<HTMLDivElement>();
   const plot = useRef<TimelinePlot | null>(null);
   const [hovered, setHovered] = useState<number | null>(null);
@@ -156,7 +218,8 @@ export function Timeline({ series, label, height = 170, nShown = 8, annotations 
         hover: setHovered,
         brush: (fromMs, untilMs) => handlers.current.onRange?.(fromMs, untilMs),
         open: (timeMs) => handlers.current.onAnnotate?.(timeMs),
-        place: (left, shown) => setPlace((before) => (before.left === left && before.width === shown ? before : { left, width: shown })),
+        place: (left, shown) =>
+          setPlace((before) => (before.left === left && before.width === shown ? before : { left, width: shown })),
       },
     });
     plot.current = made;
@@ -164,12 +227,20 @@ export function Timeline({ series, label, height = 170, nShown = 8, annotations 
   }, [shape]);
   useEffect(() => plot.current?.set(series, layers), [series, layers, shape]);
   useEffect(() => plot.current?.setWidth(width), [width, shape]);
-  useEffect(() => plot.current?.showSelection(keys.range ?? (keys.at === null ? null : [keys.at, keys.at])), [keys.at, keys.range?.[0], keys.range?.[1], shape]);
+  useEffect(
+    () => plot.current?.showSelection(keys.range ?? (keys.at === null ? null : [keys.at, keys.at])),
+    [keys.at, keys.range?.[0], keys.range?.[1], shape],
+  );
 
   const index = keys.at ?? hovered;
   const timeText = index === null ? "" : formatTime(series.fromMs + index * series.stepMs, zone.value);
-  const told = keys.at === null ? "" : `${timeText}: ${layers.map((layer) => `${layer.name} ${legendText(layer, keys.at, series.unit)}`).join(", ")}`;
-  const chosen = keys.range ? `Chosen: ${formatTime(keys.timeOf(keys.range[0]), zone.value)} to ${formatTime(keys.timeOf(keys.range[1] + 1), zone.value)}. ` : "";
+  const told =
+    keys.at === null
+      ? ""
+      : `${timeText}: ${layers.map((layer) => `${layer.name} ${legendText(layer, keys.at, series.unit)}`).join(", ")}`;
+  const chosen = keys.range
+    ? `Chosen: ${formatTime(keys.timeOf(keys.range[0]), zone.value)} to ${formatTime(keys.timeOf(keys.range[1] + 1), zone.value)}. `
+    : "";
   return (
     <figure class="timeline" aria-label={label}>
       <div class="timeline-plot">
@@ -192,7 +263,9 @@ export function Timeline({ series, label, height = 170, nShown = 8, annotations 
       <div class="timeline-foot">
         <Legend layers={layers} index={index} unit={series.unit} {...(onPick ? { onPick } : {})} />
         <span class="timeline-time muted">{timeText || "mean"}</span>
-        <button type="button" class="link-button" aria-expanded={isTable} onClick={() => setIsTable(!isTable)}>{isTable ? "Hide the table" : "As a table"}</button>
+        <button type="button" class="link-button" aria-expanded={isTable} onClick={() => setIsTable(!isTable)}>
+          {isTable ? "Hide the table" : "As a table"}
+        </button>
       </div>
       {isTable && <PointTable series={series} layers={layers} label={label} />}
     </figure>

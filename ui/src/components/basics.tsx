@@ -143,16 +143,21 @@ export function Dialog({ title, onClose, children, isWide = false }: {
   );
 }
 
-/** The size of an element, kept up to date. */
+/** The size of an element, kept up to date; also of one that comes later, or is another one after a while. */
 export function useSize<T extends HTMLElement>(): [{ current: T | null }, { width: number; height: number }] {
   const ref = useRef<T>(null);
   const [size, setSize] = useState({ width: 0, height: 0 });
+  const observer = useRef<{ element: T; watch: ResizeObserver } | null>(null);
   useEffect(() => {
     const element = ref.current;
+    if (observer.current?.element === element) return;
+    observer.current?.watch.disconnect();
+    observer.current = null;
     if (!element) return;
-    const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+    const watch = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
+    watch.observe(element);
+    observer.current = { element, watch };
+  });
+  useEffect(() => () => observer.current?.watch.disconnect(), []);
   return [ref, size];
 }

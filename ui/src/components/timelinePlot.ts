@@ -62,32 +62,65 @@ export class TimelinePlot {
   private fromSeconds = 0;
   private untilSeconds = 1;
 
-  constructor(host: HTMLElement, private readonly options: PlotOptions) {
+  constructor(
+    host: HTMLElement,
+    private readonly options: PlotOptions,
+  ) {
     const { unit, zone, ink, grid, on } = options;
     const layers = options.colours.map((colour): uPlot.Series => ({
-      fill: colour, width: 0, points: { show: false }, paths: stairs(() => this.stepSeconds),
+      fill: colour,
+      width: 0,
+      points: { show: false },
+      paths: stairs(() => this.stepSeconds),
     }));
     const isBytes = unit.startsWith("bytes");
-    const axis = { stroke: ink, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, width: 1, size: 4 }, font: "11px system-ui, sans-serif" };
+    const axis = {
+      stroke: ink,
+      grid: { stroke: grid, width: 1 },
+      ticks: { stroke: grid, width: 1, size: 4 },
+      font: "11px system-ui, sans-serif",
+    };
     this.plot = new uPlot(
       {
         width: Math.max(100, host.clientWidth),
         height: options.height,
         legend: { show: false },
         padding: [8, 20, 0, 0],
-        cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false }, bind: { dblclick: () => () => null } },
+        cursor: {
+          y: false,
+          points: { show: false },
+          drag: { x: true, y: false, setScale: false },
+          bind: { dblclick: () => () => null },
+        },
         scales: {
           x: { time: true, range: () => [this.fromSeconds, this.untilSeconds] },
           y: { range: (_u, min, max) => [Math.min(0, min ?? 0), (max ?? 0) > 0 ? (max ?? 0) * 1.06 : 1] },
         },
         axes: [
-          { ...axis, size: 34, space: 64, values: (_u, splits, _axis, _space, incr) => timeLabels(zone(), splits, incr) },
-          { ...axis, size: 66, space: 30, ...(isBytes ? { incrs: byteSteps } : {}), values: (_u, splits) => splits.map((value) => formatPoint(value, unit).replace(/ cores?$/, "")) },
+          {
+            ...axis,
+            size: 34,
+            space: 64,
+            values: (_u, splits, _axis, _space, incr) => timeLabels(zone(), splits, incr),
+          },
+          {
+            ...axis,
+            size: 66,
+            space: 30,
+            ...(isBytes ? { incrs: byteSteps } : {}),
+            values: (_u, splits) => splits.map((value) => formatPoint(value, unit).replace(/ cores?$/, "")),
+          },
         ],
-        tzDate: (seconds) => (zone() === "utc" ? uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") : new Date(seconds * 1000)),
+        tzDate: (seconds) =>
+          zone() === "utc" ? uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") : new Date(seconds * 1000),
         series: [{}, ...layers.reverse()],
         hooks: {
-          setCursor: [(u) => on.hover(u.cursor.left !== undefined && u.cursor.left >= 0 ? this.indexAt(u.posToVal(u.cursor.left, "x")) : null)],
+          setCursor: [
+            (u) =>
+              on.hover(
+                u.cursor.left !== undefined && u.cursor.left >= 0 ? this.indexAt(u.posToVal(u.cursor.left, "x")) : null,
+              ),
+          ],
           setSelect: [(u) => this.takeSelection(u)],
           draw: [(u) => on.place(u.bbox.left / devicePixelRatio, u.bbox.width / devicePixelRatio)],
         },

@@ -8,10 +8,16 @@ import { type FlameTree, selfWidths } from "./tree.ts";
 export type Colouring = "package" | "module" | "kind" | "diff" | "heat";
 export type Theme = "light" | "dark";
 
+/** No table is as long as this. */
+export const UNKNOWN = 255;
+
 /** Colours are packed as ImageData has them: red in the lowest byte, opaque. */
 export interface Colours {
-  /** For each name its place in the tables below, or null if they are a diff palette. Place 0 is that of no group. */
+  /** For each name its place in the tables below, or null if they are a diff palette. Place 0 is that of no group, UNKNOWN
+   *  that of a name nobody asked for yet: see placeOfName(). */
   ofName: Uint8Array | null;
+  /** Finds the place of a name. */
+  find(name: number): number;
   plain: Uint32Array;
   /** Of inlined frames. */
   soft: Uint32Array;
@@ -116,6 +122,8 @@ interface Tones {
   background: number;
   text: number;
   lightness: number;
+  /** Lightness of what belongs to no group. */
+  plain: number;
   chroma: number;
   step: number;
   shared: Pick<Colours, "thin" | "hit" | "hitText" | "lit" | "hover" | "selected">;
@@ -126,6 +134,7 @@ const TONES: Record<Theme, Tones> = {
     background: 0xffffffff,
     text: oklch(0.22, 0.01, 260),
     lightness: 0.84,
+    plain: 0.9,
     chroma: 0.085,
     step: 0.025,
     shared: {
@@ -141,6 +150,7 @@ const TONES: Record<Theme, Tones> = {
     background: oklch(0.19, 0.008, 260),
     text: oklch(0.96, 0.005, 260),
     lightness: 0.43,
+    plain: 0.38,
     chroma: 0.075,
     step: 0.022,
     shared: {
@@ -167,7 +177,7 @@ function diffTable(theme: Theme): number[] {
 }
 
 function hueTable(tones: Tones): number[] {
-  const table = [oklch(tones.lightness, 0.006, 260)];
+  const table = [oklch(tones.plain, 0.006, 260)];
   for (let hue = 0; hue < N_HUES; hue++)
     for (let shade = 0; shade < N_SHADES; shade++)
       table.push(oklch(tones.lightness + (shade - 1) * tones.step, tones.chroma, 25 + (hue * 360) / N_HUES));
@@ -198,17 +208,19 @@ function heatOfNames(tree: FlameTree): Uint8Array {
   return Uint8Array.from(sums, (sum) => 1 + Math.round(Math.sqrt(Math.max(0, sum) / hottest) * (N_HEATS - 1)));
 }
 
-function placesOfNames(tree: FlameTree, colouring: Colouring): Uint8Array {
-  if (colouring === "heat") return heatOfNames(tree);
-  const places = new Uint8Array(tree.names.length);
-  for (let i = 0; i < places.length; i++) {
-    if (colouring === "kind") {
-      const kind = tree.kinds[i];
-      const hue = Math.round(((KIND_HUES[kind] ?? 0) - 25 + 360) / (360 / N_HUES)) % N_HUES;
-      places[i] = kind === 0 || kind >= KIND_HUES.length ? 0 : 1 + hue * N_SHADES + (hash(tree.names[i]) % N_SHADES);
-    } else places[i] = placeOf(colouring === "module" ? moduleOf(tree, i) : packageOf(tree, i), tree.names[i]);
-  }
-  return places;
+function placeByKind(tree: FlameTree, name: number): number {
+  const kind = tree.kinds[name];
+  if (kind === 0 || kind >= KIND_HUES.length) return 0;
+  const hue = Math.round((KIND_HUES[kind] - 25 + 360) / (360 / N_HUES)) % N_HUES;
+  return 1 + hue * N_SHADES + (hash(tree.names[name]) % N_SHADES);
+}
+
+/** The place of a name in the tables. It is found when it is first asked for: most names are never seen. */
+export function placeOfName(colours: Colours, name: number): number {
+  const places = colours.ofName;
+  if (places === null) return 0;
+  if (places[name] === UNKNOWN) places[name] = colours.find(name);
+  return places[name];
 }
 
 /** The colours of a tree. What has two sides is the only thing that has a diff; others are coloured by package then. */
@@ -218,9 +230,15 @@ export function coloursFor(tree: FlameTree, colouring: Colouring, theme: Theme, 
   const table = isDiff ? diffTable(theme) : colouring === "heat" ? heatTable(theme) : hueTable(tones);
   const ground = background ?? tones.background;
   const mixed = (share: number) => Uint32Array.from(table, (colour) => mix(colour, ground, share));
+  const find = (name: number) => {
+    if (colouring === "kind") return placeByKind(tree, name);
+    return placeOf(colouring === "module" ? moduleOf(tree, name) : packageOf(tree, name), tree.names[name]);
+  };
+  const places = colouring === "heat" ? heatOfNames(tree) : new Uint8Array(tree.names.length).fill(UNKNOWN);
   return {
     ...tones.shared,
-    ofName: isDiff ? null : placesOfNames(tree, colouring === "diff" ? "package" : colouring),
+    ofName: isDiff ? null : places,
+    find,
     plain: Uint32Array.from(table),
     soft: mixed(0.35),
     dim: mixed(0.75),

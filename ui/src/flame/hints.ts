@@ -197,7 +197,7 @@ function changes(tree: FlameTree, rows: readonly FunctionRow[]): Hint[] {
   return rows.filter((row) => !row.isOther && isSure(row)).sort((a, b) => size(b) - size(a)).slice(0, 8).map((row) => {
     const change = row.selfAfter - row.self;
     const word = row.self === 0 ? "is new and takes" : change > 0 ? "grew by" : "shrank by";
-    const part = row.self === 0 ? "" : ` (${formatShare(change / row.self)})`;
+    const part = row.self === 0 ? "" : ` (${formatShare(Math.abs(change / row.self))})`;
     return {
       kind: "change", share: size(row) / total, node: row.widest, show: "sandwich",
       text: `${shownName(row.text)} itself ${word} ${formatValue(Math.abs(change), tree.unit)}${part}, more than chance would do.`,

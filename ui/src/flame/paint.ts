@@ -9,7 +9,7 @@
 // P3  A narrow one that was found by a search lights its pixel, and the pixel stays lit unless the frame that owns it was found
 //     itself.
 
-import type { Colours } from "./colour.ts";
+import { type Colours, placeOfName } from "./colour.ts";
 import { hasBit } from "./search.ts";
 import { type FlameTree, INLINED, OTHER, firstAfter } from "./tree.ts";
 
@@ -56,7 +56,7 @@ export function colourOf(scene: Scene, node: number): number {
   const flags = tree.flags === null ? 0 : tree.flags[node];
   const isHit = hits !== null && ((hits[node >>> 5] >>> (node & 31)) & 1) === 1;
   if (isHit && colours.ofName !== null) return colours.hit;
-  const index = (flags & OTHER) !== 0 ? 0 : colours.ofName === null ? diffIndex(tree, node, colours.plain.length) : colours.ofName[tree.name[node]];
+  const index = (flags & OTHER) !== 0 ? 0 : colours.ofName === null ? diffIndex(tree, node, colours.plain.length) : placeOfName(colours, tree.name[node]);
   if (hits !== null && !isHit) return colours.dim[index];
   return (flags & INLINED) !== 0 ? colours.soft[index] : colours.plain[index];
 }

@@ -52,14 +52,14 @@ export function samePart(shown: Range, from: Range, to: Range, total: number): R
   return v1 > v0 && Number.isFinite(v0) ? clampRange(v0, v1, total) : to;
 }
 
-/** The deepest node that spans the whole range. */
+/** The deepest node that spans the whole range; of those that are equally wide the one that calls the others. */
 export function enclosingNode(tree: FlameTree, range: Range): number {
   const slack = (range.v1 - range.v0) * 1e-6;
   let found = 0;
   for (let level = 1; level < tree.depth; level++) {
     const node = nodeAt(tree, level, range.v0 + slack);
     if (node < 0 || tree.left[node] + tree.width[node] < range.v1 - slack) break;
-    found = node;
+    if (tree.width[node] < tree.width[found]) found = node;
   }
   return found;
 }

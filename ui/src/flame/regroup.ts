@@ -12,6 +12,8 @@ export type NameTable = Pick<FlameTree, "names" | "kinds" | "modules" | "files" 
 /** Beside the flags of trees: the node has members that are not inlined. */
 const PLAIN = 8;
 
+const MANY = 32;
+
 function mergedFlags(flags: number): number {
   const isMixed = (flags & PARTLY_INLINED) !== 0 || ((flags & INLINED) !== 0 && (flags & PLAIN) !== 0);
   return (isMixed ? PARTLY_INLINED : flags & INLINED) | (flags & OTHER);
@@ -23,11 +25,8 @@ function resized<T extends Column | Uint8Array>(array: T, n: number): T {
   return other;
 }
 
-/** Offers what lies below the node that is being grown: `value` is the node of the source that counts, `member` what the new
- *  node shall have as a member. */
-export type Offer = (member: number, key: number, value: number, flags: number) => void;
-
-export type Expand = (key: number, member: number, offer: Offer) => void;
+/** Offers what lies below one member of the node that is being grown, by Regrouper.offer(). */
+export type Expand = (key: number, member: number) => void;
 
 /** Says whether the children of a node of the source, put into `range`, stay as they are below a node with this key. */
 export type PlainChildren = (member: number, key: number, range: { from: number; to: number }) => boolean;
@@ -86,7 +85,6 @@ export class Regrouper {
     }
     this.memberStart[1] = this.nMembers;
     const levels = [0];
-    const offer: Offer = (member, key, value, flags) => this.take(member, key, value, flags);
     for (let node = 0, levelEnd = 0; node < this.n; node++) {
       if (node === levelEnd) {
         if (node > 0) levels.push(node);
@@ -101,7 +99,7 @@ export class Regrouper {
       this.stamp++;
       this.nOffered = 0;
       this.nGroups = 0;
-      for (let i = start; i < end; i++) expand(this.name[node], this.members[i], offer);
+      for (let i = start; i < end; i++) expand(this.name[node], this.members[i]);
       if (this.nGroups > 0) this.append(node);
     }
     levels.push(this.n);
@@ -141,7 +139,9 @@ export class Regrouper {
     if (this.values) this.values[node] += this.source.values![value];
   }
 
-  private take(member: number, key: number, value: number, flags: number): void {
+  /** Puts something below the node that is being grown: `key` is its name there, `value` the node of the source whose values
+   *  count, and `member` what the new node shall have as a member. */
+  offer(member: number, key: number, value: number, flags: number): void {
     let group: number;
     if (this.stamps[key] !== this.stamp) {
       this.stamps[key] = this.stamp;
@@ -183,17 +183,22 @@ export class Regrouper {
     for (let i = 0; i < this.nOffered; i++) this.members[groups[this.offeredGroup[i]].cursor++] = this.offered[i];
   }
 
+  /** Puts the groups in order: few by insertion, which makes no garbage, many by the engine. */
   private sortGroups(): void {
     const { groups, order, nGroups } = this;
-    while (order.length < nGroups) order.push(0);
-    let isSorted = true;
-    for (let i = 0; i < nGroups; i++) {
-      order[i] = i;
-      if (i > 0 && isSorted) isSorted = compareGroups(groups[i - 1], groups[i], this.table.names) <= 0;
+    const { names } = this.table;
+    if (nGroups > MANY) {
+      order.length = 0;
+      for (let i = 0; i < nGroups; i++) order.push(i);
+      order.sort((i, j) => compareGroups(groups[i], groups[j], names));
+      return;
     }
-    if (isSorted) return;
-    order.length = nGroups;
-    order.sort((i, j) => compareGroups(groups[i], groups[j], this.table.names));
+    while (order.length < nGroups) order.push(0);
+    for (let i = 0; i < nGroups; i++) {
+      let at = i;
+      for (; at > 0 && compareGroups(groups[order[at - 1]], groups[i], names) > 0; at--) order[at] = order[at - 1];
+      order[at] = i;
+    }
   }
 
   private enlarge(): void {

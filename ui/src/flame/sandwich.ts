@@ -37,11 +37,12 @@ export function callersOf(tree: FlameTree, functionName: string): FlameTree | nu
   if (frames.length === 0) return null;
   /* Members are frames of the function, each with how far up it has been followed. */
   const reached = Int32Array.from(frames);
-  const grown = new Regrouper(tree, 1024).grow(tree.name[frames[0]], [...frames.keys()], frames, (_, member, offer) => {
+  const regrouper = new Regrouper(tree, 1024);
+  const grown = regrouper.grow(tree.name[frames[0]], [...frames.keys()], frames, (_, member) => {
     const caller = parents[reached[member]];
     if (caller <= 0) return; /* the root stands for everything and calls nobody */
     reached[member] = caller;
-    offer(member, tree.name[caller], frames[member], tree.flags === null ? 0 : tree.flags[caller]);
+    regrouper.offer(member, tree.name[caller], frames[member], tree.flags === null ? 0 : tree.flags[caller]);
   });
   return { ...grown, isInverted: true };
 }

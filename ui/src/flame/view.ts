@@ -14,7 +14,7 @@ import { Screen } from "./screen.ts";
 import { Search } from "./search.ts";
 import { drawSvg } from "./svg.ts";
 import { type FlameTree, findPath, levelOf, levelsWithin, nameOf, nodeAt, pathOf } from "./tree.ts";
-import { describe, meaningOf, stepFrom } from "./walk.ts";
+import { describe, grouped, meaningOf, stepFrom } from "./walk.ts";
 
 export type { Colouring, Theme } from "./colour.ts";
 export type { Direction, FlameEvents, FlameOptions, Searched } from "./options.ts";
@@ -33,6 +33,7 @@ export class FlameView {
   private search: Search | null = null;
   private pattern: RegExp | null = null;
   private zoomedNode = 0;
+  private targetNode = 0; /* what was zoomed to last; one may have moved on since */
   private selectedNode = -1;
   private hoveredNode = -1;
   private pointer: { x: number; y: number } | null = null;
@@ -56,7 +57,7 @@ export class FlameView {
   }
 
   private labelScreen(): void {
-    this.screen.label(`Flame graph of ${this.tree.n.toLocaleString()} frames. ${HELP}`);
+    this.screen.label(`Flame graph of ${grouped(this.tree.n)} frames. ${HELP}`);
   }
 
   // --- what the host may ask for ---
@@ -70,7 +71,7 @@ export class FlameView {
     this.tree = tree;
     this.hoveredNode = -1;
     this.colours = coloursFor(tree, this.options.colour, this.options.theme ?? "light");
-    this.zoomedNode = keepsZoom ? moved(zoomedNode, true) : 0;
+    this.zoomedNode = this.targetNode = keepsZoom ? moved(zoomedNode, true) : 0;
     this.selectedNode = keepsZoom && selectedNode >= 0 ? moved(selectedNode, false) : -1;
     const range = rangeOf(tree, this.zoomedNode);
     const isSame = keepsZoom && levelOf(tree, this.zoomedNode) === levelOf(old, zoomedNode);
@@ -125,6 +126,7 @@ export class FlameView {
   /** Lets a frame fill the width; 0 shows everything. */
   zoomTo(node: number): void {
     const to = rangeOf(this.tree, node);
+    this.targetNode = node;
     this.moveTo(to, this.scrollFor(node, to));
   }
 
@@ -268,7 +270,10 @@ export class FlameView {
   /** After a move: tells which frame spans what is shown, and how much of it was found. */
   private settle(): void {
     clearTimeout(this.settleTimer);
-    const node = enclosingNode(this.tree, this.camera.goal);
+    const { goal } = this.camera;
+    const target = rangeOf(this.tree, this.targetNode);
+    const isThere = goal.v0 === target.v0 && goal.v1 === target.v1;
+    const node = isThere ? this.targetNode : enclosingNode(this.tree, goal);
     const isNew = node !== this.zoomedNode;
     this.zoomedNode = node;
     if (isNew) this.options.on.zoom?.(node);
@@ -318,7 +323,7 @@ export class FlameView {
 
   private describe(node: number): string {
     const { unit } = this.tree;
-    return describe(this.tree, node, this.options.format ?? ((value) => `${value.toLocaleString()}${unit ? ` ${unit}` : ""}`));
+    return describe(this.tree, node, this.options.format ?? ((value) => `${grouped(value)}${unit ? ` ${unit}` : ""}`));
   }
 
   private panBy(dx: number): void {

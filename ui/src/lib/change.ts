@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether values over time changed between two ranges, and how surely. Points are compared step by step of the day where both
 // ranges have them, so that what every day brings is no change; else as two heaps (Welch's t). Neighbouring points that
-// resemble each other count for less than so many: they say the same thing twice. The limits are those of
-// docs/sampling-error.md: three standard errors are sure, and more where many things are compared at once.
+// resemble each other count for less than so many: they say the same thing twice; one step within a range is a change and no
+// noise. The limits are those of docs/sampling-error.md: three standard errors are sure, and more where many things are
+// compared at once.
 
 export type Points = readonly (number | null)[];
 
@@ -26,7 +27,6 @@ const MIN_POINTS = 3;
 
 interface Heap {
   n: number; // points that count
-  mean: number;
   variance: number;
 }
 
@@ -54,11 +54,34 @@ function likeness(values: readonly number[], mean: number): number {
   return own === 0 ? 0 : Math.max(0, Math.min(0.9, next / own));
 }
 
-function heapOf(values: readonly number[]): Heap {
+/* Mean, and the place and height of the step that withoutStep() took out. */
+const N_FITTED = 3;
+
+/** What chance makes of values, a step in them aside. */
+function heapOf(all: readonly number[]): Heap {
+  const values = withoutStep(all);
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
   const alike = likeness(values, mean);
-  return { n: Math.max(2, (values.length * (1 - alike)) / (1 + alike)), mean, variance: squares / Math.max(1, values.length - 1) };
+  return { n: Math.max(2, (values.length * (1 - alike)) / (1 + alike)), variance: squares / Math.max(1, values.length - N_FITTED) };
+}
+
+/** The values without the one step up or down that explains most of them: a release in the middle of the range is what was
+ * asked for, not chance. A few points on their own are no step. */
+export function withoutStep(values: readonly number[]): number[] {
+  const n = values.length;
+  const least = Math.max(MIN_POINTS, Math.ceil(n / 10));
+  const whole = values.reduce((sum, value) => sum + value, 0);
+  let [at, best, sumBefore] = [0, 0, 0];
+  let sum = 0;
+  for (let i = 1; i < n; i++) {
+    sum += values[i - 1];
+    if (i < least || n - i < least) continue;
+    const gain = (sum / i - (whole - sum) / (n - i)) ** 2 * i * (n - i);
+    if (gain > best) [at, best, sumBefore] = [i, gain, sum];
+  }
+  if (at === 0) return [...values];
+  return values.map((value, i) => value - (i < at ? sumBefore / at : (whole - sumBefore) / (n - at)));
 }
 
 /** Student's t as a number of standard errors: what is as unlikely when points are many (Wallace's approximation). */

@@ -31,15 +31,31 @@ function fullest(column: readonly number[]): number {
 }
 
 /** Where a key leads to; null for keys that mean nothing here. The first one leads to the newest column with profiles. */
-export function stepCell(key: string, from: Cell | null, counts: readonly (readonly number[])[], nBuckets: number): Cell | null {
-  const moves: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+export function stepCell(
+  key: string,
+  from: Cell | null,
+  counts: readonly (readonly number[])[],
+  nBuckets: number,
+): Cell | null {
+  const moves: Record<string, [number, number]> = {
+    ArrowLeft: [-1, 0],
+    ArrowRight: [1, 0],
+    ArrowUp: [0, 1],
+    ArrowDown: [0, -1],
+  };
   if (!(key in moves) || counts.length === 0) return null;
   if (!from) {
-    const point = Math.max(0, counts.findLastIndex((column) => column.some((count) => count > 0)));
+    const point = Math.max(
+      0,
+      counts.findLastIndex((column) => column.some((count) => count > 0)),
+    );
     return { point, bucket: fullest(counts[point]) };
   }
   const clamp = (value: number, n: number) => Math.max(0, Math.min(n - 1, value));
-  return { point: clamp(from.point + moves[key][0], counts.length), bucket: clamp(from.bucket + moves[key][1], nBuckets) };
+  return {
+    point: clamp(from.point + moves[key][0], counts.length),
+    bucket: clamp(from.bucket + moves[key][1], nBuckets),
+  };
 }
 
 /** "3 profiles". */
@@ -50,7 +66,9 @@ export function countOfCell(map: Heatmap, cell: Cell): string {
 
 export function textOfCell(map: Heatmap, cell: Cell, zone: Zone): string {
   const time = formatTime(map.fromMs + cell.point * map.stepMs, zone);
-  const [low, high] = [map.borders[cell.bucket], map.borders[cell.bucket + 1]].map((value) => formatPoint(value, map.unit));
+  const [low, high] = [map.borders[cell.bucket], map.borders[cell.bucket + 1]].map((value) =>
+    formatPoint(value, map.unit),
+  );
   return `${time}: ${countOfCell(map, cell)} of ${low} to ${high}`;
 }
 

@@ -26,7 +26,16 @@ const frontEnd = /["'`{}=!~,]/;
 const isNameByte = (c: string) => /[A-Za-z0-9_.-]/.test(c);
 const isQuote = (c: string) => c === '"' || c === "'" || c === "`";
 const simpleEscapes: Record<string, string> = {
-  a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v", "\\": "\\", "'": "'", '"': '"',
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  "\\": "\\",
+  "'": "'",
+  '"': '"',
 };
 
 class Reader {
@@ -67,7 +76,9 @@ function readEscape(reader: Reader): string | number | null {
   if (letter === "x") return digits(2, 16);
   if (letter !== "u" && letter !== "U") return null;
   const point = digits(letter === "u" ? 4 : 8, 16);
-  return point === null || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff) ? null : String.fromCodePoint(point);
+  return point === null || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)
+    ? null
+    : String.fromCodePoint(point);
 }
 
 /** A text in quotes; the reader is at the first of them. Bytes written as numbers are UTF-8. Null if it is not well-formed. */
@@ -180,8 +191,18 @@ function isPlainService(name: string): boolean {
 
 /** Words for types that the server knows; other types are words for themselves where they are there. */
 const shortTypes = new Set([
-  "cpu", "wall", "itimer", "alloc_space", "alloc_objects", "inuse_space", "inuse_objects", "goroutines", "mutex_count",
-  "mutex_duration", "block_count", "block_duration",
+  "cpu",
+  "wall",
+  "itimer",
+  "alloc_space",
+  "alloc_objects",
+  "inuse_space",
+  "inuse_objects",
+  "goroutines",
+  "mutex_count",
+  "mutex_duration",
+  "block_count",
+  "block_duration",
 ]);
 
 /** How a full type is told in a word: NAME:TYPE:UNIT:... → cpu. */
@@ -217,7 +238,8 @@ export function targetOf(parts: QueryParts, services?: ReadonlySet<string>): Tar
 /** The same conditions, about another service or type. `types` are the full ones of that service, to see whether a short one
  * is enough and what it stands for: only a full type can stand without a service. */
 export function withTarget(parts: QueryParts, target: Target, types: readonly string[] = []): QueryParts {
-  const isTarget = (one: Condition) => (one.name === "service_name" || one.name === "__profile_type__") && one.operator === "=";
+  const isTarget = (one: Condition) =>
+    (one.name === "service_name" || one.name === "__profile_type__") && one.operator === "=";
   const conditions = parts.conditions.filter((one) => !isTarget(one));
   const { service } = target;
   const byName: Condition[] = service ? [{ name: "service_name", operator: "=", value: service }] : [];
@@ -225,14 +247,16 @@ export function withTarget(parts: QueryParts, target: Target, types: readonly st
   const full = target.type.includes(":") ? target.type : (types.find((one) => shortType(one) === short) ?? "");
   if (!isPlainService(service)) return { front: full, conditions: [...byName, ...conditions] };
   if (target.type === "") return { front: service, conditions };
-  const isUnique = types.filter((one) => shortType(one) === short).length <= 1 && isPlainService(short) && !short.includes(".");
+  const isUnique =
+    types.filter((one) => shortType(one) === short).length <= 1 && isPlainService(short) && !short.includes(".");
   if (isUnique || full === "") return { front: `${service}.${short}`, conditions };
   return { front: full, conditions: [...byName, ...conditions] };
 }
 
 /** One more condition; one with = takes the place of others with = on the same label. */
 export function withCondition(parts: QueryParts, condition: Condition): QueryParts {
-  const isReplaced = (one: Condition) => one.name === condition.name && one.operator === "=" && condition.operator === "=";
+  const isReplaced = (one: Condition) =>
+    one.name === condition.name && one.operator === "=" && condition.operator === "=";
   const at = parts.conditions.findIndex(isReplaced);
   if (at < 0) return { ...parts, conditions: [...parts.conditions, condition] };
   return { ...parts, conditions: parts.conditions.map((one, i) => (i === at ? condition : one)) };
@@ -280,7 +304,11 @@ export function completionAt(text: string, cursor: number): Completion | null {
 function completionInCondition(reader: Reader, cursor: number): Completion | null | undefined {
   const { text } = reader;
   const piece = (kind: Completion["kind"], name: string, start: number, typedFrom = start): Completion => ({
-    kind, name, start, end: Math.max(reader.at, cursor), typed: text.slice(Math.min(typedFrom, cursor), cursor),
+    kind,
+    name,
+    start,
+    end: Math.max(reader.at, cursor),
+    typed: text.slice(Math.min(typedFrom, cursor), cursor),
   });
   const nameStart = reader.at;
   if (cursor < nameStart) return { kind: "name", name: "", typed: "", start: cursor, end: cursor };
@@ -300,4 +328,16 @@ function completionInCondition(reader: Reader, cursor: number): Completion | nul
   }
   if (!isQuoted) while (!reader.isAtEnd && reader.next !== "," && reader.next !== "}") reader.at++;
   return cursor <= reader.at ? piece("value", name, valueStart, isQuoted ? valueStart + 1 : valueStart) : undefined;
+}
+
+/** The text with a choice put in, and where the cursor is then. */
+export function completed(text: string, at: Completion, choice: string): { text: string; cursor: number } {
+  let piece = choice;
+  if (at.kind === "value") piece = quote(choice);
+  else if (at.kind === "name") piece = printCondition({ name: choice, operator: "=", value: "" }).replace(/=""$/, "=");
+  let rest = text.slice(at.end);
+  if (at.kind === "name" && /^\s*(=|!)/.test(rest)) piece = piece.slice(0, -1);
+  if (at.kind === "value" && rest.trim() === "") rest = "}";
+  const whole = text.slice(0, at.start) + piece + rest;
+  return { text: whole, cursor: at.start + piece.length };
 }

@@ -6,7 +6,14 @@ import { formatBytes, formatCores, formatCount, formatDuration, formatValue } fr
 import { shortType } from "./query.ts";
 
 const levels = /^(inuse_|goroutine|threads?$)/;
-const flows = new Set(["alloc_space", "alloc_objects", "mutex_count", "mutex_duration", "block_count", "block_duration"]);
+const flows = new Set([
+  "alloc_space",
+  "alloc_objects",
+  "mutex_count",
+  "mutex_duration",
+  "block_count",
+  "block_duration",
+]);
 
 /** How values of a type are best shown over time: CPU as cores, other known flows per second, everything else as it is.
  * `type` is full or short; "" where the query names none, then `types` says what the service has. */
@@ -61,12 +68,16 @@ function addedUp(groups: readonly SeriesGroup[], nPoints: number): (number | nul
 
 /** The `nShown` largest groups and the rest as one, each upon those before it. A point that has no profile at all is a gap; one
  * that only this group lacks is as high as what is below it. */
-export function stackLayers(series: Pick<Series, "groups">, nShown: number): Layer[] {
-  const { groups } = series;
+export function stackLayers(series: Pick<Series, "groups" | "nLeftOut" | "remainder">, nShown: number): Layer[] {
+  const { remainder } = series;
+  const groups = remainder ? [...series.groups, { labels: {}, sum: 0, points: remainder }] : series.groups;
   const nPoints = groups.reduce((n, group) => Math.max(n, group.points.length), 0);
   const rest = groups.slice(nShown);
-  const layers = groups.slice(0, nShown).map((group) => ({ name: groupName(group.labels), labels: group.labels as Layer["labels"], values: group.points }));
-  if (rest.length > 0) layers.push({ name: `${rest.length} more`, labels: null, values: addedUp(rest, nPoints) });
+  const layers = groups
+    .slice(0, nShown)
+    .map((group) => ({ name: groupName(group.labels), labels: group.labels as Layer["labels"], values: group.points }));
+  const nRest = Math.max(0, series.groups.length - nShown) + (remainder ? series.nLeftOut : 0);
+  if (rest.length > 0) layers.push({ name: `${nRest} more`, labels: null, values: addedUp(rest, nPoints) });
   const isGap = addedUp(groups, nPoints).map((sum) => sum === null);
   const height = new Array<number>(nPoints).fill(0);
   return layers.map(({ name, labels, values }) => {
@@ -82,6 +93,13 @@ export function stackLayers(series: Pick<Series, "groups">, nShown: number): Lay
     });
     return { name, labels, values, tops, mean: n > 0 ? sum / n : 0, max: n > 0 ? max : 0 };
   });
+}
+
+/** What `total` has beyond the groups, for groups that were left out. */
+export function remainderOf(total: Pick<Series, "groups">, groups: readonly SeriesGroup[]): (number | null)[] {
+  const points = total.groups[0]?.points ?? [];
+  const known = addedUp(groups, points.length);
+  return points.map((value, i) => (value === null ? null : Math.max(0, value - (known[i] ?? 0))));
 }
 
 /* Without 15 and 20 s: profiles come every 10 or 15 s mostly, and would fall once singly and once in pairs into such points. */

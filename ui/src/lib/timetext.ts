@@ -16,7 +16,10 @@ export function nameOfRange(range: TimeRange, zone: Zone, nowMs: number): string
     return `${formatDuration((nowMs - from) * 1e6)} ago to ${formatDuration((nowMs - until) * 1e6)} ago`;
   }
   const hasSeconds = until - from < 600_000 || from % 60_000 !== 0 || until % 60_000 !== 0;
-  const [left, right] = [formatTime(from, zone, hasSeconds), range.until === "now" ? "now" : formatTime(until, zone, hasSeconds)];
+  const [left, right] = [
+    formatTime(from, zone, hasSeconds),
+    range.until === "now" ? "now" : formatTime(until, zone, hasSeconds),
+  ];
   const isOneDay = left.slice(0, 10) === right.slice(0, 10);
   return `${left} to ${isOneDay ? right.slice(11) : right}`;
 }

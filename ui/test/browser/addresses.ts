@@ -27,8 +27,8 @@ export async function uploadExample(server: Hearth, ui: string, name: string): P
 export const lastHour = rangeOf(60, 0);
 
 export function compareAddress(): string {
-  const before = rangeOf(60, 30);
-  return addressOf("compare", { base: "checkout.cpu", "base-from": before.from, "base-until": before.until, query: "checkout.cpu", ...rangeOf(30, 0) });
+  const before = rangeOf(60, 40);
+  return addressOf("compare", { base: "checkout.cpu", "base-from": before.from, "base-until": before.until, query: "checkout.cpu", ...rangeOf(40, 0) });
 }
 
 export interface ViewCase {

@@ -249,8 +249,8 @@ export class Room implements Scene {
 
 /** Waits until nothing loads any more. */
 export async function settle(page: Page): Promise<void> {
-  await page.waitForLoadState("networkidle");
-  await page.waitForFunction(() => document.querySelector(".loading") === null);
+  await page.waitForLoadState("networkidle", { timeout: 30000 });
+  await page.waitForFunction(() => document.querySelector(".loading") === null, undefined, { timeout: 30000 });
 }
 
 /** The problems that axe-core finds and calls serious or critical, one line each. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A small shop as the tests and the pictures see it: five services over the last day, the same numbers every time. The
-// checkout service got a new version half an hour ago, whose promotion rules are slower.
+// checkout service got a new version forty minutes ago, whose promotion rules are slower.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -149,7 +149,7 @@ function* profilesOfShop(ui: string, nowMs: number): Generator<{ path: string; b
     const wave = 1 + 0.25 * Math.sin((age / 1440) * 2 * Math.PI) + 0.05 * Math.sin(age / 7);
     for (const { name, stacks, cores, regions } of services) {
       for (const region of regions) {
-        const isNew = name === "checkout" && age <= 30;
+        const isNew = name === "checkout" && age <= 40;
         const labels = { region, version: name === "checkout" ? (isNew ? "1.5.0" : "1.4.2") : "2.0.1" };
         const used = isNew ? after : stacks;
         const load = cores * wave * (region === "us-east" ? 0.7 : 1) * (isNew ? 1.4 : 1);

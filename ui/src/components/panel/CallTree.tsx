@@ -4,9 +4,9 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isDiff, nameOf, parentOf, pathOf, selfOf, valueOf, type FlameTree } from "../../flame/tree.ts";
-import { formatDelta, formatShare, formatValue } from "../../lib/format.ts";
+import { formatDelta, formatShare } from "../../lib/format.ts";
 import { Empty, useSize } from "../basics.tsx";
-import { changeText } from "./facts.ts";
+import { amount, changeText, isNoise } from "./facts.ts";
 import { carryOver, hotPath, visibleRows, type TreeRow } from "./opened.ts";
 import type { Panel } from "./panel.ts";
 import { pathTo } from "./state.ts";
@@ -18,17 +18,17 @@ const MAX_INDENT = 24;
 function cellsOf(tree: FlameTree, node: number): { text: string; tone?: string }[] {
   if (isDiff(tree)) {
     const [before, after] = [valueOf(tree, node, "before"), valueOf(tree, node, "after")];
-    const tone = after > before ? "more" : after < before ? "less" : "muted";
+    const tone = before === after || isNoise(tree, before, after) ? "muted" : after > before ? "more" : "less";
     return [
-      { text: formatValue(before, tree.unit) }, { text: formatValue(after, tree.unit) },
+      { text: amount(tree, before) }, { text: amount(tree, after) },
       { text: formatDelta(after - before, tree.unit), tone }, { text: changeText(before, after), tone },
     ];
   }
   const total = valueOf(tree, node);
   const parent = parentOf(tree, node);
   return [
-    { text: formatValue(total, tree.unit) }, { text: formatShare(tree.width[node] / tree.width[0]) },
-    { text: formatShare(tree.width[node] / tree.width[parent]) }, { text: formatValue(selfOf(tree, node), tree.unit) },
+    { text: amount(tree, total) }, { text: formatShare(tree.width[node] / tree.width[0]) },
+    { text: formatShare(tree.width[node] / tree.width[parent]) }, { text: amount(tree, selfOf(tree, node)) },
   ];
 }
 

@@ -4,9 +4,9 @@
 import { useMemo } from "preact/hooks";
 import { sortRows, type FunctionRow, type SortKey } from "../../flame/aggregate.ts";
 import { isDiff } from "../../flame/tree.ts";
-import { formatDelta, formatShare, formatValue } from "../../lib/format.ts";
+import { formatDelta, formatShare } from "../../lib/format.ts";
 import { VirtualTable, type Column, type Sort } from "../VirtualTable.tsx";
-import { changeText, isNoise, relativeErrorText } from "./facts.ts";
+import { amount, changeText, isNoise, relativeErrorText } from "./facts.ts";
 import type { Panel } from "./panel.ts";
 import { parseSort, sortText } from "./state.ts";
 
@@ -31,32 +31,37 @@ function Bar({ share, text }: { share: number; text: string }) {
   );
 }
 
+/** How much room there is for columns. */
+export type Room = "much" | "some" | "little";
+
 function nameColumn(): Column<FunctionRow> {
   return {
-    id: "name", title: "Function", isSortable: true, width: "minmax(9em, 1fr)",
+    id: "name", title: "Function", isSortable: true, width: "minmax(8em, 1fr)",
     cell: (row) => <span class={row.isOther ? "muted" : "mono"} title={row.text.slice(0, 1000)} dir="auto">{row.text.slice(0, 1000)}</span>,
   };
 }
 
-function plainColumns(panel: Panel, isNarrow: boolean): Column<FunctionRow>[] {
+function plainColumns(panel: Panel, room: Room): Column<FunctionRow>[] {
   const { tree } = panel;
   const total = tree.totals[0];
-  const value = (of: (row: FunctionRow) => number) => (row: FunctionRow) => formatValue(of(row), tree.unit);
+  const value = (of: (row: FunctionRow) => number) => (row: FunctionRow) => amount(tree, of(row));
   const part = (of: (row: FunctionRow) => number) => (row: FunctionRow) => <Bar share={of(row) / total} text={formatShare(of(row) / total)} />;
+  const selfShare = { title: "Self %", isNumber: true, width: "5em", cell: part((row) => row.self) };
   const columns: Column<FunctionRow>[] = [
     nameColumn(),
     { id: "self", title: "Self", hint: "Its own, without what it calls", isNumber: true, isSortable: true, width: "5.5em", cell: value((row) => row.self) },
-    { id: "selfShare", title: "Self %", isNumber: true, width: "5em", cell: part((row) => row.self) },
+    { ...selfShare, id: "selfShare" },
     { id: "total", title: "Total", hint: "With what it calls; a function that calls itself counts once", isNumber: true, isSortable: true, width: "5.5em", cell: value((row) => row.total) },
     { id: "totalShare", title: "Total %", isNumber: true, width: "5em", cell: part((row) => row.total) },
   ];
   if (tree.samples[0] !== null) {
     columns.push({ id: "error", title: "± self", hint: "The standard error of sampling, in relation to self", isNumber: true, width: "5em", cell: (row) => relativeErrorText(tree, row.self) });
   }
-  return isNarrow ? columns.filter((column) => ["name", "selfShare", "total", "self"].includes(column.id)) : columns;
+  if (room === "some") return columns.slice(0, 4);
+  return room === "little" ? [columns[0], { ...selfShare, id: "self", isSortable: true }, columns[3]] : columns;
 }
 
-function diffColumns(panel: Panel, isNarrow: boolean): Column<FunctionRow>[] {
+function diffColumns(panel: Panel, room: Room): Column<FunctionRow>[] {
   const { tree } = panel;
   const changed = (before: number, after: number, text: string) => {
     const noise = isNoise(tree, before, after);
@@ -65,21 +70,21 @@ function diffColumns(panel: Panel, isNarrow: boolean): Column<FunctionRow>[] {
   };
   const columns: Column<FunctionRow>[] = [
     nameColumn(),
-    { id: "self", title: "Self change", hint: "Of its own, without what it calls; in brackets what chance alone may do", isNumber: true, isSortable: true, width: "6.5em",
+    { id: "self", title: "Self change", hint: "Of its own, without what it calls; in brackets what chance alone may do", isNumber: true, isSortable: true, width: "8em",
       cell: (row) => changed(row.self, row.selfAfter, formatDelta(row.selfAfter - row.self, tree.unit)) },
-    { id: "before", title: "Before", hint: "Total before", isNumber: true, isSortable: true, width: "5.5em", cell: (row) => formatValue(row.total, tree.unit) },
-    { id: "after", title: "After", hint: "Total after", isNumber: true, isSortable: true, width: "5.5em", cell: (row) => formatValue(row.totalAfter, tree.unit) },
+    { id: "before", title: "Before", hint: "Total before", isNumber: true, isSortable: true, width: "5.5em", cell: (row) => amount(tree, row.total) },
+    { id: "after", title: "After", hint: "Total after", isNumber: true, isSortable: true, width: "5.5em", cell: (row) => amount(tree, row.totalAfter) },
     { id: "change", title: "Change", hint: "Of the total; in brackets what chance alone may do", isNumber: true, isSortable: true, width: "6em",
       cell: (row) => changed(row.total, row.totalAfter, formatDelta(row.totalAfter - row.total, tree.unit)) },
     { id: "relative", title: "Change %", isNumber: true, isSortable: true, width: "6em", cell: (row) => changed(row.total, row.totalAfter, changeText(row.total, row.totalAfter)) },
   ];
-  return isNarrow ? columns.filter((column) => ["name", "self", "change"].includes(column.id)) : columns;
+  return room === "much" ? columns : columns.filter((column) => ["name", "self", "change"].includes(column.id));
 }
 
-export function FunctionTable({ panel, isNarrow }: { panel: Panel; isNarrow: boolean }) {
+export function FunctionTable({ panel, room }: { panel: Panel; room: Room }) {
   const { tree, state, pattern, chosen } = panel;
   const { sort, rows } = useMemo(() => tableRows(panel), [tree, pattern, state.sort]);
-  const columns = useMemo(() => (isDiff(tree) ? diffColumns : plainColumns)(panel, isNarrow), [tree, isNarrow]);
+  const columns = useMemo(() => (isDiff(tree) ? diffColumns : plainColumns)(panel, room), [tree, room]);
   const nAll = panel.rows().length;
   return (
     <div class="panel-table">

@@ -3,10 +3,11 @@
 
 import { useMemo } from "preact/hooks";
 import { useResource } from "../../lib/resource.ts";
-import { formatShare, formatValue } from "../../lib/format.ts";
+import { formatShare } from "../../lib/format.ts";
 import { sourceTemplate } from "../../lib/theme.ts";
 import { Empty, Failure, Loading } from "../basics.tsx";
 import { VirtualTable, type Column } from "../VirtualTable.tsx";
+import { amount } from "./facts.ts";
 import { FunctionPicker, functionToShow } from "./FunctionPicker.tsx";
 import { sourceLink } from "./links.ts";
 import type { Panel } from "./panel.ts";
@@ -26,9 +27,9 @@ function columnsOf(panel: Panel, name: string, template: string): Column<LineRow
         return link ? <a href={link} target="_blank" rel="noreferrer" class="mono">{place(row)}</a> : <span class="mono">{place(row)}</span>;
       },
     },
-    { id: "self", title: "Self", isNumber: true, width: "6em", cell: (row) => formatValue(row.self, tree.unit) },
+    { id: "self", title: "Self", isNumber: true, width: "6em", cell: (row) => amount(tree, row.self) },
     { id: "selfShare", title: "Self %", isNumber: true, width: "5em", cell: (row) => formatShare(row.self / total) },
-    { id: "total", title: "Total", isNumber: true, width: "6em", cell: (row) => formatValue(row.total, tree.unit) },
+    { id: "total", title: "Total", isNumber: true, width: "6em", cell: (row) => amount(tree, row.total) },
     { id: "totalShare", title: "Total %", isNumber: true, width: "5em", cell: (row) => formatShare(row.total / total) },
   ];
 }

@@ -55,14 +55,14 @@ function Parts({ panel, show, isNarrow, onView, onSearched }: {
   onSearched: (result: Searched | null) => void;
 }) {
   switch (show) {
-    case "table": return <FunctionTable panel={panel} isNarrow={isNarrow} />;
+    case "table": return <FunctionTable panel={panel} room={isNarrow ? "little" : "much"} />;
     case "tree": return <CallTree panel={panel} />;
     case "sandwich": return <Sandwich panel={panel} />;
     case "lines": return <Lines panel={panel} />;
     case "hints": return <Hints panel={panel} />;
     default: return (
       <>
-        {show === "both" && <FunctionTable panel={panel} isNarrow />}
+        {show === "both" && <FunctionTable panel={panel} room="some" />}
         <MainFlame panel={panel} onView={onView} onSearched={onSearched} />
       </>
     );
@@ -108,13 +108,13 @@ export function ProfilePanel({ tree, source, height }: ProfilePanelProps) {
       ref={root} aria-label={`Profile: ${source.title}`} style={height ? { height } : undefined}
     >
       <Toolbar
-        panel={panel} shows={offered} show={show} view={view} searched={panel.pattern ? counted : null} problem={problem}
+        panel={panel} shows={offered} show={show} isNarrow={isNarrow} view={view} searched={panel.pattern ? counted : null} problem={problem}
         searchRef={searchRef} actions={actions} onNext={next}
       />
       <Trail panel={panel} lit={lit} actions={actions} hasCrumbs={hasFlame} />
       {focus.error !== undefined && <Failure error={focus.error} retry={focus.retry} />}
       {focus.isLoading && <Loading what="Asking the server for this part" />}
-      <div class={`panel-body ${show}`}>
+      <div class={`panel-body show-${show}`}>
         {isEmpty ? (
           <Empty title="The profile is empty"><p>It came without a single value. Choose a longer time, other labels, or another type.</p></Empty>
         ) : (

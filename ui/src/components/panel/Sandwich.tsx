@@ -10,11 +10,14 @@ import { FlamePart } from "./FlamePart.tsx";
 import { FunctionPicker, functionToShow } from "./FunctionPicker.tsx";
 import type { Panel } from "./panel.ts";
 
+/* Halves are as high as they are deep, as far as there is room. */
+const MAX_SHARE = 30;
+
 function Half({ panel, tree, title, direction }: { panel: Panel; tree: FlameTree; title: string; direction: "icicle" | "flame" }) {
   const [selected, setSelected] = useState(-1);
   const colour = panel.state.colour || (isDiff(tree) ? "diff" : "package");
   return (
-    <section class="panel-half" aria-label={title}>
+    <section class="panel-half" aria-label={title} style={{ flex: tree.n === 1 ? "none" : `${Math.min(MAX_SHARE, tree.depth + 1)} 1 0` }}>
       <h3>{title}</h3>
       {tree.n === 1 ? (
         <p class="panel-note muted">{direction === "flame" ? "Nothing calls it: stacks begin with it." : "It calls nothing: all of it is its own."}</p>

@@ -52,10 +52,11 @@ function found(panel: Panel, searched: Searched | null, problem: string | null):
   return `${formatShare(searched.share)} (${formatValue(searched.value, panel.tree.unit)}) in ${formatCount(searched.nHits)} ${searched.nHits === 1 ? "frame" : "frames"}`;
 }
 
-export function Toolbar({ panel, shows, show, view, searched, problem, searchRef, actions, onNext }: {
+export function Toolbar({ panel, shows, show, isNarrow, view, searched, problem, searchRef, actions, onNext }: {
   panel: Panel;
   shows: readonly Show[];
   show: Show;
+  isNarrow: boolean;
   view: FlameView | null;
   searched: Searched | null;
   problem: string | null;
@@ -66,12 +67,13 @@ export function Toolbar({ panel, shows, show, view, searched, problem, searchRef
   const { search } = panel.state;
   return (
     <div class="panel-bar-top" role="toolbar" aria-label="Profile">
-      <Segmented
-        label="Show"
-        value={show}
-        choices={shows.map((one) => ({ value: one, text: showTitles[one] }))}
-        onChange={(value) => panel.change({ show: value })}
-      />
+      {isNarrow ? (
+        <MenuButton label={`Show: ${showTitles[show]}`} entries={() => shows.map((one) => ({ text: showTitles[one], isChecked: one === show, run: () => panel.change({ show: one }) }))}>
+          {showTitles[show]} ▾
+        </MenuButton>
+      ) : (
+        <Segmented label="Show" value={show} choices={shows.map((one) => ({ value: one, text: showTitles[one] }))} onChange={(value) => panel.change({ show: value })} />
+      )}
       <div class="panel-search" role="search">
         <input
           ref={searchRef}
@@ -100,7 +102,7 @@ export function Toolbar({ panel, shows, show, view, searched, problem, searchRef
         <span class={problem === null ? "panel-found muted" : "panel-found panel-problem"} role="status">{found(panel, searched, problem)}</span>
       </div>
       <div class="row">
-        <MenuButton label="How it is shown" entries={() => lookEntries(panel, actions)}>View ▾</MenuButton>
+        <MenuButton label="View: how it is shown" entries={() => lookEntries(panel, actions)}>View ▾</MenuButton>
         <MenuButton label="Export" entries={() => exportEntries(panel, view)}>Export ▾</MenuButton>
       </div>
     </div>

@@ -59,7 +59,7 @@ export function Trail({ panel, lit, actions, hasCrumbs }: { panel: Panel; lit: s
   return (
     <div class="panel-trail">
       {hasCrumbs && <Crumbs panel={panel} />}
-      {focus.length > 0 && <Chip text={`Focus: ${focus.at(-1)}`} title={focus.join(" › ")} what="Leave the focus" onRemove={() => change({ focus: "", zoom: "", sel: "" })} />}
+      {focus.length > 0 && <Chip text={`Focus: ${focus.at(-1)}`} title={focus.join(" › ")} what="Leave the focus" onRemove={() => change({ focus: "" })} />}
       {state.hide && <Chip text={hiddenText(state.hide)} title={state.hide.slice(0, 1000)} what="Show hidden frames" onOpen={actions.askWhatToHide} onRemove={() => change({ hide: "" })} />}
       {state.collapse && <Chip text="Recursion collapsed" what="Show recursion" onRemove={() => change({ collapse: false })} />}
       {state.group && <Chip text="By library" what="Show functions" onRemove={() => change({ group: false, zoom: "", sel: "", fn: "" })} />}

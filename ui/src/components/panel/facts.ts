@@ -5,6 +5,11 @@ import { changeInErrors, SIGNIFICANT, standardError } from "../../flame/chance.t
 import { INLINED, isDiff, KINDS, nameOf, OTHER, parentOf, PARTLY_INLINED, selfOf, valueOf, type FlameTree } from "../../flame/tree.ts";
 import { formatDelta, formatShare, formatValue } from "../../lib/format.ts";
 
+/** A value in a table: nothing is a plain 0. */
+export function amount(tree: FlameTree, value: number): string {
+  return value === 0 ? "0" : formatValue(value, tree.unit);
+}
+
 export interface Fact {
   label: string;
   text: string;

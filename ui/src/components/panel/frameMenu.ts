@@ -7,7 +7,7 @@ import { joinPath } from "../../lib/path.ts";
 import { sourceTemplate } from "../../lib/theme.ts";
 import { copyText } from "../basics.tsx";
 import type { MenuEntry } from "../Menu.tsx";
-import { fileEntries } from "./exports.ts";
+import { partEntries } from "./exports.ts";
 import { sourceLink } from "./links.ts";
 import type { Panel } from "./panel.ts";
 import { exactly, withAlternative } from "./patterns.ts";
@@ -20,7 +20,7 @@ export interface MenuActions {
 
 /** The path of a frame as the server knows it, or null where the tree that is shown differs from the server's there. */
 function serverPath(panel: Panel, tree: FlameTree, node: number): string[] | null {
-  if (tree !== panel.tree || panel.state.group || panel.state.focus) return null;
+  if (tree !== panel.tree || panel.state.group) return null;
   const names = namesTo(tree, node);
   return findPath(panel.base, ["", ...names]) >= 0 ? names : null;
 }
@@ -34,7 +34,7 @@ function lookEntries(panel: Panel, tree: FlameTree, node: number): MenuEntry[] {
     if (panel.source.focus) {
       entries.push({
         text: "Focus", hint: "asks the server for all of it", isOff: path === null || path.length === 0,
-        run: () => panel.change({ focus: joinPath(path ?? []), zoom: "", sel: "" }),
+        run: () => panel.change({ focus: joinPath(path ?? []), zoom: pathTo(tree, node), sel: pathTo(tree, node), fn: "" }),
       });
     }
   }
@@ -75,8 +75,6 @@ export function frameEntries(panel: Panel, tree: FlameTree, node: number, action
   const name = nameOf(tree, node);
   if (node === 0 && tree === panel.tree) return viewEntries(panel, actions);
   const isFunction = !isOther(tree, node);
-  const path = serverPath(panel, tree, node);
-  const files = path && path.length > 0 ? fileEntries(panel, path) : [];
   return [
     { heading: name.slice(0, 200) },
     ...lookEntries(panel, tree, node),
@@ -88,7 +86,7 @@ export function frameEntries(panel: Panel, tree: FlameTree, node: number, action
     ...(isFunction && !state.group ? sourceEntries(tree, node, actions) : []),
     ...(source.filterBy && isFunction && !state.group ? [{ text: "Filter the query by it", run: () => source.filterBy!(name) }] : []),
     ...sideEntries(panel, tree, node),
-    ...(files.length > 0 ? ["line" as const, { heading: "Export this part" }, ...files] : []),
+    ...(tree === panel.tree ? ["line" as const, ...partEntries(panel, node, serverPath(panel, tree, node))] : []),
   ];
 }
 

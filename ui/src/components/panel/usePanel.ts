@@ -4,7 +4,7 @@
 import { useMemo, useRef } from "preact/hooks";
 import { functionRows, type FunctionRow } from "../../flame/aggregate.ts";
 import { parsePattern } from "../../flame/search.ts";
-import { collapseRecursion, groupByLibrary, hideFrames } from "../../flame/transform.ts";
+import { belowPath, collapseRecursion, groupByLibrary, hideFrames } from "../../flame/transform.ts";
 import { nameOf, type FlameTree } from "../../flame/tree.ts";
 import { splitPath } from "../../lib/path.ts";
 import { useResource, type Resource } from "../../lib/resource.ts";
@@ -26,7 +26,8 @@ export function usePanel(tree: FlameTree, source: ProfileSource, events: Pick<Pa
   const state = readState();
   const isFocused = state.focus !== "" && source.focus !== undefined;
   const focus: Resource<FlameTree> = useResource(isFocused ? state.focus : null, (signal) => source.focus!(splitPath(state.focus), signal), tree);
-  const base = (isFocused && !focus.isStale && focus.value) || tree;
+  const focused = isFocused && !focus.isStale ? focus.value : undefined;
+  const base = useMemo(() => (focused ? belowPath(focused, splitPath(state.focus), tree) : tree), [focused, tree]);
 
   const unhidden = useMemo(() => {
     const hiding = hidingOf(state.hide);

@@ -8,6 +8,7 @@ import { Button, copyText, Failure, Loading, Segmented } from "../../components/
 import { MenuButton, type MenuEntry } from "../../components/Menu.tsx";
 import { ProfilePanel, type ProfileSource } from "../../components/panel/ProfilePanel.tsx";
 import { formatBytes } from "../../lib/format.ts";
+import { shortPath } from "../../lib/path.ts";
 import { useResource } from "../../lib/resource.ts";
 import { navigate, route, urlOf } from "../../lib/route.ts";
 import { DeleteDialog, FileButton, timeText, UploadState } from "./parts.tsx";
@@ -62,7 +63,8 @@ function sourceOf(file: AdhocProfile, other: AdhocProfile | null): ProfileSource
   };
   if (other) {
     source.kind = "diff";
-    source.sides = { before: () => urlOf("adhoc", { type }, file.id), after: () => urlOf("adhoc", { type }, other.id) };
+    const side = (of: AdhocProfile) => (path: string[]) => urlOf("adhoc", { type, zoom: shortPath(path) }, of.id);
+    source.sides = { before: side(file), after: side(other) };
   } else {
     source.exportUrl = (format, path) => (path && path.length > 0) || format === "html" ? null : apiUrl(pathOfFile(file.id), { format, type });
   }

@@ -13,7 +13,7 @@ import { formatCount } from "../../lib/format.ts";
 import { parseQuery, selectorOf, targetOf } from "../../lib/query.ts";
 import type { Resource } from "../../lib/resource.ts";
 import { urlOf } from "../../lib/route.ts";
-import { kindOf, stepOf } from "../../lib/series.ts";
+import { kindOf, longerStep, stepOf } from "../../lib/series.ts";
 import { resolveTime } from "../../lib/time.ts";
 import type { SideName } from "./state.ts";
 
@@ -23,10 +23,10 @@ export async function getCourse({ query, range }: Selection, nowMs: number, sign
   const parts = parseQuery(query);
   const { type } = parts ? targetOf(parts) : { type: "" };
   const types = parts && !type.includes(":") ? (await getTypes(selectorOf(parts), range)).map((one) => one.type) : [];
-  return getSeries(
-    { query, kind: kindOf(type, types), from: Math.round(from), until: Math.round(until), step: `${stepOf(until - from, 60)}s` },
-    signal,
-  );
+  const ask = (step: number) => getSeries({ query, kind: kindOf(type, types), from: Math.round(from), until: Math.round(until), step: `${step}s` }, signal);
+  const series = await ask(stepOf(until - from, 60));
+  const longer = longerStep(series); /* else cores would be too many: points between profiles have no value */
+  return longer === null ? series : ask(longer);
 }
 
 function SideFacts({ side, measured }: { side: DiffSide; measured: string }) {

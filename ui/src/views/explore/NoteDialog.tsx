@@ -8,7 +8,17 @@ import { toast } from "../../components/Toast.tsx";
 import { zone } from "../../lib/theme.ts";
 import { fromField, toField } from "../../lib/timetext.ts";
 
-export function NoteDialog({ timeMs, service, onClose, onDone }: { timeMs: number; service: string; onClose: () => void; onDone: () => void }) {
+export function NoteDialog({
+  timeMs,
+  service,
+  onClose,
+  onDone,
+}: {
+  timeMs: number;
+  service: string;
+  onClose: () => void;
+  onDone: () => void;
+}) {
   const [text, setText] = useState("");
   const [time, setTime] = useState(toField(timeMs, zone.peek()));
   const [error, setError] = useState<unknown>(undefined);
@@ -39,15 +49,30 @@ export function NoteDialog({ timeMs, service, onClose, onDone }: { timeMs: numbe
       >
         <label class="stack note-field">
           <span>What happened{service ? ` to ${service}` : ""}</span>
-          <input class="field" value={text} maxLength={1000} autofocus placeholder="Deployed 1.2.3" onInput={(event) => setText(event.currentTarget.value)} />
+          <input
+            class="field"
+            value={text}
+            maxLength={1000}
+            autofocus
+            placeholder="Deployed 1.2.3"
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
         </label>
         <label class="stack note-field">
           <span>When, in {zone.value === "utc" ? "UTC" : "the zone of this browser"}</span>
-          <input class="field" type="datetime-local" step={1} value={time} onInput={(event) => setTime(event.currentTarget.value)} />
+          <input
+            class="field"
+            type="datetime-local"
+            step={1}
+            value={time}
+            onInput={(event) => setTime(event.currentTarget.value)}
+          />
         </label>
         {error !== undefined && <Failure error={error} />}
         <div class="row">
-          <button type="submit" class="button main" disabled={!isReady}>Keep the note</button>
+          <button type="submit" class="button main" disabled={!isReady}>
+            Keep the note
+          </button>
         </div>
       </form>
     </Dialog>

@@ -17,17 +17,24 @@ function Newest({ lastMs, lengthMs }: { lastMs: number; lengthMs: number }) {
   const now = Date.now();
   return (
     <div class="row">
-      <p>The newest profile is from {formatTime(lastMs, zone.value)}, {formatAgo(lastMs, now)}.</p>
-      <Button kind="main" onClick={() => setMoments(lastMs + 1000 - lengthMs, lastMs + 1000)}>Show that time</Button>
+      <p>
+        The newest profile is from {formatTime(lastMs, zone.value)}, {formatAgo(lastMs, now)}.
+      </p>
+      <Button kind="main" onClick={() => setMoments(lastMs + 1000 - lengthMs, lastMs + 1000)}>
+        Show that time
+      </Button>
     </div>
   );
 }
 
 export function Nothing({ question }: { question: Question }) {
   const parts = parseQuery(question.query);
-  const hasNarrowing = question.filter !== "" || question.spanId !== "" || question.traceId !== "" || question.profileId !== "";
+  const hasNarrowing =
+    question.filter !== "" || question.spanId !== "" || question.traceId !== "" || question.profileId !== "";
   const conditions = parts?.conditions.filter((one) => one.name !== "service_name") ?? [];
-  const selector = parts ? selectorOf({ ...parts, conditions: parts.conditions.filter((one) => one.name === "service_name") }) : "";
+  const selector = parts
+    ? selectorOf({ ...parts, conditions: parts.conditions.filter((one) => one.name === "service_name") })
+    : "";
   const dated = useResource(`dated|${selector}`, (signal) => getDatedTypes(selector, signal));
   const lastMs = (dated.value ?? []).reduce((last, one) => Math.max(last, one.lastMs), 0);
   const now = Date.now();
@@ -40,13 +47,30 @@ export function Nothing({ question }: { question: Question }) {
       {hasNarrowing && (
         <div class="row">
           <p>The query is narrowed to single functions, spans or profiles.</p>
-          <Button onClick={() => navigate({ params: { filter: null, "span-id": null, "trace-id": null, "profile-id": null } })}>Show all of it</Button>
+          <Button
+            onClick={() =>
+              navigate({ params: { filter: null, "span-id": null, "trace-id": null, "profile-id": null } })
+            }
+          >
+            Show all of it
+          </Button>
         </div>
       )}
       {conditions.length > 0 && (
         <div class="row">
           <p>Perhaps its conditions leave nothing.</p>
-          <Button onClick={() => setQuery(printQuery({ front: parts!.front, conditions: parts!.conditions.filter((one) => one.name === "service_name") }))}>Take the conditions away</Button>
+          <Button
+            onClick={() =>
+              setQuery(
+                printQuery({
+                  front: parts!.front,
+                  conditions: parts!.conditions.filter((one) => one.name === "service_name"),
+                }),
+              )
+            }
+          >
+            Take the conditions away
+          </Button>
         </div>
       )}
       {!isElsewhere && isRelative(question.until) && (

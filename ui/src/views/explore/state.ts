@@ -62,7 +62,18 @@ export function setMoments(fromMs: number, untilMs: number): void {
 
 /** A new query keeps the times; ids of single profiles and the panel's place belong to the old one. */
 export function setQuery(query: string): void {
-  navigate({ params: { query, "span-id": null, "trace-id": null, "profile-id": null, zoom: null, sel: null, focus: null, fn: null } });
+  navigate({
+    params: {
+      query,
+      "span-id": null,
+      "trace-id": null,
+      "profile-id": null,
+      zoom: null,
+      sel: null,
+      focus: null,
+      fn: null,
+    },
+  });
 }
 
 /** Only what has these labels. */
@@ -76,5 +87,10 @@ export function narrowTo(query: string, labels: Record<string, string>): void {
 /** Following now needs a range that ends now: the same length of time. */
 export function setLive(isLive: boolean, range: TimeRange): void {
   if (!isLive) return navigate({ params: { live: null } });
-  navigate({ params: { ...rangeParams(range.until === "now" && isRelative(range.from) ? range : unpinned(range, Date.now())), live: "1" } });
+  navigate({
+    params: {
+      ...rangeParams(range.until === "now" && isRelative(range.from) ? range : unpinned(range, Date.now())),
+      live: "1",
+    },
+  });
 }
