@@ -75,9 +75,10 @@ function sourceOf(state: CompareState, answer: Answer): ProfileSource {
   };
 }
 
-/** A side without profiles, or one that is refused, need not be compared: it says so itself. */
+/** A side without profiles, or one that is refused, need not be compared: it says so itself. What was known of it stands where
+ * asking again failed. */
 function hasProfiles(course: Resource<Series>): boolean {
-  return course.value !== undefined && !course.isStale && course.error === undefined && course.value.groups.length > 0;
+  return course.value !== undefined && !course.isStale && course.value.groups.length > 0;
 }
 
 function Bar({ state }: { state: CompareState }) {
@@ -116,15 +117,16 @@ export function Compare() {
   const answer = useResource(canCompare ? `${key} ${scale}` : null, async (signal) => getAnswer(diffQuery(before, after, scale, nowMs), signal), version);
   const isLacking = [courses.before, courses.after].some((one) => !one.isLoading && !hasProfiles(one));
   const failed = sideOfError(answer.error);
-  const shown = answer.error === undefined ? answer.value : undefined;
+  const shown = answer.error === undefined || !answer.isStale ? answer.value : undefined;
   const course = courses.before.value;
   const cores = course && !courses.before.isStale && course.unit === "cores" && course.groups.length > 0 ? meanOf(course.groups[0].points) : null;
   const measure = shown ? measureOf(shown.diff, cores) : null;
   const source = useMemo(() => (shown ? sourceOf(state, shown) : null), [shown, key]);
 
+  const askAgain = () => setVersion((n) => n + 1);
   useKeys([
     { keys: "x", group: "Compare", what: "Swap the sides", run: () => show(swapped(state)) },
-    { keys: "r", group: "Compare", what: "Ask again", run: () => setVersion((n) => n + 1) },
+    { keys: "r", group: "Compare", what: "Ask again", run: askAgain },
   ]);
   const sideOf = (name: SideName) => {
     const side = shown?.diff[name] ?? null;
@@ -135,7 +137,7 @@ export function Compare() {
         selection={state[name]}
         course={courses[name]}
         error={failed?.side === name ? failed.error : undefined}
-        retry={answer.retry}
+        retry={askAgain}
         side={side}
         measured={measure && shown?.diff.scaling !== "equal totals" ? measure.format(scaled) : shown ? measureOf({ ...shown.diff, scaling: "not scaled" }, null).format(side!.total) : ""}
         onChange={(selection) => show(withSelection(state, name, selection))}
@@ -159,7 +161,7 @@ export function Compare() {
           <p>A side has no profiles. Choose another time or another query on that side.</p>
         </Empty>
       )}
-      {answer.error !== undefined && !failed && <Failure error={answer.error} retry={answer.retry} />}
+      {answer.error !== undefined && !failed && <Failure error={answer.error} retry={askAgain} />}
       {shown && measure && source && (
         <div class={answer.isStale ? "stack compare-stale" : "stack"}>
           <div class="card compare-summary" role="status">

@@ -59,14 +59,14 @@ export function Side({ name, selection, course, error, retry, side, measured, on
         <QueryPicker query={selection.query} range={selection.range} label={`Query ${name}`} error={refusal} onChange={(query) => onChange({ ...selection, query })} />
         <TimeRangePicker range={selection.range} label={`Time ${name}`} onChange={(range) => onChange({ ...selection, range })} />
         {course.isLoading && !series && <Loading what="Asking for values over time" />}
-        {problem !== undefined && refusal === undefined && <Failure error={problem} retry={course.error === undefined ? retry : course.retry} />}
+        {problem !== undefined && refusal === undefined && <Failure error={problem} retry={retry} />}
         {isEmpty && (
           <div class="muted">
             <p>There are no profiles on this side.</p>
             {series.messages.map((message) => <p key={message.text}>{message.text}</p>)}
           </div>
         )}
-        {series && series.groups.length > 0 && problem === undefined && (
+        {series && series.groups.length > 0 && refusal === undefined && (
           <Timeline
             series={series}
             label={`Values over time ${name}`}
