@@ -6,6 +6,7 @@ import test from "node:test";
 import { literalOf, alternativesOf, exactly, exactSearch, hidingOf, withAlternative } from "../src/components/panel/patterns.ts";
 import { problemOf, sourceLink } from "../src/components/panel/links.ts";
 import { carryOver, hotPath, visibleRows } from "../src/components/panel/opened.ts";
+import { foldersEnd } from "../src/components/panel/FunctionName.tsx";
 import { joinPath, pathTests, shortPath, splitPath } from "../src/lib/path.ts";
 import { findPath, nameOf } from "../src/flame/tree.ts";
 import { treeOf } from "./panel-trees.ts";
@@ -76,4 +77,11 @@ test("what is open stays open in the next tree", () => {
   const carried = carryOver(hotPath(tree), tree, next);
   assert.ok(carried.has(findPath(next, ["", "main", "serve"])));
   assert.deepEqual(shown(next, carried), ["idle", "main", "-sleep", "-serve", "--render"]);
+});
+
+test("the folders of a package end before the package itself", () => {
+  const rest = (name: string) => name.slice(foldersEnd(name));
+  assert.equal(rest("example.org/shop/cart.(*Cart).Add"), "cart.(*Cart).Add");
+  assert.equal(rest("operator/(a/b)"), "(a/b)");
+  assert.equal(rest("std::map<a/b>"), "std::map<a/b>");
 });

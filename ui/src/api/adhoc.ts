@@ -23,6 +23,7 @@ export interface AdhocView {
   id: string;
   type: string; // "" = its default
   against: string; // the id of what it became: a diff; "" = alone
+  scale: string; // of a diff: what is after is scaled to equal "totals"; "" = as it is
 }
 
 /* As many as the server gives: nothing is cut off, since a file cannot be asked for a part of it. */
@@ -43,7 +44,7 @@ export async function describeFile(id: string, type: string, signal: AbortSignal
 }
 
 export async function loadTree(view: AdhocView, signal: AbortSignal): Promise<FlameTree> {
-  const query = { format: "flame", type: view.type, against: view.against, "max-nodes": maxNodes };
+  const query = { format: "flame", type: view.type, against: view.against, scale: view.against && view.scale, "max-nodes": maxNodes };
   return decodeFlame((await getBytes(pathOfFile(view.id), query, signal)).data);
 }
 

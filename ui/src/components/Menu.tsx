@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { spokenLabel } from "./basics.tsx";
 import "./Menu.css";
 
 export interface MenuItem {
@@ -125,7 +126,7 @@ export function MenuButton({ label, entries, children, kind = "plain" }: {
         class={`button ${kind}`}
         aria-haspopup="menu"
         aria-expanded={at !== null}
-        aria-label={label}
+        aria-label={spokenLabel(label, children)}
         title={label}
         onClick={(event) => {
           const box = event.currentTarget.getBoundingClientRect();

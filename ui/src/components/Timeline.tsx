@@ -16,6 +16,7 @@ interface TimelineProps {
   label: string;
   height?: number;
   nShown?: number; // groups with a colour of their own; the rest is added up
+  top?: number; // the axis goes at least to here: for timelines that are compared
   annotations?: readonly Annotation[];
   onRange?: (fromMs: number, untilMs: number) => void;
   onPick?: (labels: Record<string, string>) => void;
@@ -189,6 +190,7 @@ export function Timeline({
   label,
   height = 170,
   nShown = 8,
+  top = 0,
   annotations = [],
   onRange,
   onPick,
@@ -204,12 +206,13 @@ export function Timeline({
   const keys = useKeyboardBrush(series, n, onRange, onAnnotate);
   const handlers = useRef({ onRange, onAnnotate });
   handlers.current = { onRange, onAnnotate };
-  const shape = `${layers.map(colourOf).join()}|${series.unit}|${isDark.value}|${zone.value}|${height}`;
+  const shape = `${layers.map(colourOf).join()}|${series.unit}|${isDark.value}|${zone.value}|${height}|${top}`;
 
   useEffect(() => {
     const made = new TimelinePlot(host.current!, {
       height,
       unit: series.unit,
+      top,
       colours: layers.map((layer, i) => cssColour(colourOf(layer, i))),
       ink: cssColour("--text-2"),
       grid: cssColour("--chart-grid"),

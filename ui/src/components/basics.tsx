@@ -17,12 +17,18 @@ type ButtonProps = {
   title?: string | undefined;
 };
 
+/** What to tell screen readers beside `children`: the label, unless it would hide words that are to be seen. */
+export function spokenLabel(label: string | undefined, children: ComponentChildren): string | undefined {
+  const hasOtherWords = typeof children === "string" && /\p{L}{2}/u.test(children) && !label?.includes(children);
+  return hasOtherWords ? undefined : label;
+}
+
 export function Button({ children, label, kind = "plain", isPressed, disabled, onClick, title }: ButtonProps) {
   return (
     <button
       type="button"
       class={`button ${kind}`}
-      aria-label={label}
+      aria-label={spokenLabel(label, children)}
       title={title ?? label}
       aria-pressed={isPressed}
       disabled={disabled}

@@ -11,6 +11,7 @@ import { formatPoint, type Layer } from "../lib/series.ts";
 export interface PlotOptions {
   height: number;
   unit: string;
+  top: number; // the axis goes at least to here
   colours: readonly string[]; // one for each layer
   ink: string;
   grid: string;
@@ -94,7 +95,7 @@ export class TimelinePlot {
         },
         scales: {
           x: { time: true, range: () => [this.fromSeconds, this.untilSeconds] },
-          y: { range: (_u, min, max) => [Math.min(0, min ?? 0), (max ?? 0) > 0 ? (max ?? 0) * 1.06 : 1] },
+          y: { range: (_u, min, max) => [Math.min(0, min ?? 0), Math.max(max ?? 0, options.top) * 1.06 || 1] },
         },
         axes: [
           {

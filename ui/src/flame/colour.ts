@@ -90,9 +90,8 @@ function baseOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** What a function belongs to, as far as its name tells: the package of Go or Java, the crate or outermost namespace of Rust
- *  or C++, otherwise its module. */
-export function packageOf(tree: FlameTree, name: number): string {
+/** The package of Go or Java, the crate or outermost namespace of Rust or C++, as far as a name tells; "" if it does not. */
+function packageIn(tree: FlameTree, name: number): string {
   if (tree.kinds[name] === 2) return "kernel";
   const text = tree.names[name].slice(0, 256).replace(/[<({[].*/s, (rest) => (rest.startsWith("(*") ? "." : ""));
   const colons = text.indexOf("::");
@@ -102,8 +101,22 @@ export function packageOf(tree: FlameTree, name: number): string {
   if (slash >= 0 && dot > 0) return text.slice(0, dot);
   const words = text.split(".");
   if (words.length > 2) return words.slice(0, -2).join(".");
-  if (words.length === 2 && words[0] !== "") return words[0];
-  return moduleOf(tree, name);
+  return words.length === 2 ? words[0] : "";
+}
+
+/** What a function belongs to: its package, or its module where its name tells of none. */
+export function packageOf(tree: FlameTree, name: number): string {
+  return packageIn(tree, name) || moduleOf(tree, name);
+}
+
+/** What has one hue when colours go by packages. Plain C has no packages but habits: parse_value and parse_string are kin. */
+function kinOf(tree: FlameTree, name: number): string {
+  const found = packageIn(tree, name);
+  if (found !== "") return found;
+  const text = tree.names[name];
+  if (name === tree.name[0] || (text === "other" && tree.modules[name] === 0)) return ""; /* no function */
+  if (text.startsWith("[")) return moduleOf(tree, name);
+  return /^_*([^_]{2,64})/.exec(text)?.[1] ?? moduleOf(tree, name);
 }
 
 /** The file that holds the code, without its folder. */
@@ -138,7 +151,7 @@ const TONES: Record<Theme, Tones> = {
     chroma: 0.085,
     step: 0.025,
     shared: {
-      thin: oklch(0.84, 0.005, 260),
+      thin: oklch(0.84, 0.005, 60),
       hit: oklch(0.52, 0.22, 330),
       hitText: 0xffffffff,
       lit: oklch(0.52, 0.22, 330),
@@ -147,14 +160,14 @@ const TONES: Record<Theme, Tones> = {
     },
   },
   dark: {
-    background: oklch(0.19, 0.008, 260),
+    background: 0xff14191d, /* as --surface */
     text: oklch(0.96, 0.005, 260),
     lightness: 0.43,
     plain: 0.38,
     chroma: 0.075,
     step: 0.022,
     shared: {
-      thin: oklch(0.36, 0.006, 260),
+      thin: oklch(0.36, 0.006, 60),
       hit: oklch(0.8, 0.15, 330),
       hitText: oklch(0.18, 0.02, 330),
       lit: oklch(0.8, 0.15, 330),
@@ -232,7 +245,7 @@ export function coloursFor(tree: FlameTree, colouring: Colouring, theme: Theme, 
   const mixed = (share: number) => Uint32Array.from(table, (colour) => mix(colour, ground, share));
   const find = (name: number) => {
     if (colouring === "kind") return placeByKind(tree, name);
-    return placeOf(colouring === "module" ? moduleOf(tree, name) : packageOf(tree, name), tree.names[name]);
+    return placeOf(colouring === "module" ? moduleOf(tree, name) : kinOf(tree, name), tree.names[name]);
   };
   const places = colouring === "heat" ? heatOfNames(tree) : new Uint8Array(tree.names.length).fill(UNKNOWN);
   return {

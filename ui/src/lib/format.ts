@@ -24,6 +24,8 @@ const countSteps: [number, string][] = [
   [1e6, "M"],
   [1e9, "G"],
   [1e12, "T"],
+  [1e15, "P"],
+  [1e18, "E"],
 ];
 const nanoseconds: Record<string, number> = {
   nanoseconds: 1, ns: 1, microseconds: 1e3, us: 1e3, milliseconds: 1e6, ms: 1e6, seconds: 1e9, s: 1e9, minutes: 60e9, hours: 3600e9,

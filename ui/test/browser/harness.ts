@@ -27,7 +27,7 @@ export interface Scene {
   readonly open: (path: string, options?: OpenOptions) => Promise<Page>;
   /** A server of a kind (see servers.ts), started and filled at its first use. */
   readonly server: (kind: string) => Promise<Hearth>;
-  /** Something in between that can be told to misbehave. */
+  /** Something in between, of this test's own, that can be told to misbehave. */
   readonly front: (kind: string) => Promise<Front>;
   /** Where pages of this server come from. */
   readonly address: (kind: string) => Promise<string>;
@@ -46,6 +46,8 @@ interface Test {
 export class Skip extends Error {}
 
 const tests: Test[] = [];
+/* Most of a test is waiting: two at once keep two processors busy. */
+const atOnce = 2;
 
 /** The function that adds tests of one file. */
 export function testsOf(file: string): (name: string, body: Body) => void {
@@ -132,7 +134,7 @@ export class Stage {
   readonly folder = mkdtempSync(join(tmpdir(), "hearth-browser-run-"));
   readonly binary: string;
   readonly #servers = new Map<string, Promise<Hearth>>();
-  readonly #fronts = new Map<string, Promise<Front>>();
+  readonly #fronts = new Map<string, Promise<Front>>(); // for servers without a page
   #built: Promise<string> | null = null;
 
   constructor(readonly ui: string, readonly browser: Browser) {
@@ -169,13 +171,9 @@ export class Stage {
     return this.#built;
   }
 
-  front(kind: string): Promise<Front> {
-    let front = this.#fronts.get(kind);
-    if (!front) {
-      front = this.server(kind).then(async (server) => Front.start(server.url, (await this.#hasPage(server)) ? null : await this.builtPage()));
-      this.#fronts.set(kind, front);
-    }
-    return front;
+  async newFront(kind: string): Promise<Front> {
+    const server = await this.server(kind);
+    return await Front.start(server.url, (await this.#hasPage(server)) ? null : await this.builtPage());
   }
 
   /* HEARTH_PAGE=source tests the page of the sources, not the one that is in the binary. */
@@ -185,7 +183,10 @@ export class Stage {
 
   async address(kind: string): Promise<string> {
     const server = await this.server(kind);
-    return (await this.#hasPage(server)) ? server.url : (await this.front(kind)).url;
+    if (await this.#hasPage(server)) return server.url;
+    const front = this.#fronts.get(kind) ?? this.newFront(kind);
+    this.#fronts.set(kind, front);
+    return (await front).url;
   }
 
   async stop(): Promise<void> {
@@ -200,6 +201,7 @@ export class Stage {
 export class Room implements Scene {
   readonly watch = new Watch();
   readonly pages: Page[] = [];
+  readonly #fronts: Front[] = [];
   #context: Promise<BrowserContext> | null = null;
 
   constructor(readonly stage: Stage) {}
@@ -215,7 +217,11 @@ export class Room implements Scene {
   }
 
   readonly server = (kind: string): Promise<Hearth> => this.stage.server(kind);
-  readonly front = (kind: string): Promise<Front> => this.stage.front(kind);
+  readonly front = async (kind: string): Promise<Front> => {
+    const front = await this.stage.newFront(kind);
+    this.#fronts.push(front);
+    return front;
+  };
   readonly address = (kind: string): Promise<string> => this.stage.address(kind);
 
   readonly builtPage = (): Promise<string> => this.stage.builtPage();
@@ -244,6 +250,7 @@ export class Room implements Scene {
 
   async close(): Promise<void> {
     await (await this.#context)?.close();
+    for (const front of this.#fronts) await front.stop();
   }
 }
 
@@ -306,10 +313,13 @@ async function keepPictures(stage: Stage, test: Test, pages: readonly Page[]): P
 export async function main(tools: Tools): Promise<number> {
   const stage = await Stage.start(tools);
   const count = { passed: 0, failed: 0, skipped: 0 };
+  const wanted = tests.filter((test) => tools.words.length === 0 || tools.words.some((word) => test.name.includes(word)));
+  const next = wanted.values();
+  const work = async (): Promise<void> => {
+    for (const test of next) count[await runOne(stage, test)]++;
+  };
   try {
-    for (const test of tests) {
-      if (tools.words.length === 0 || tools.words.some((word) => test.name.includes(word))) count[await runOne(stage, test)]++;
-    }
+    await Promise.all(Array.from({ length: atOnce }, work));
   } finally {
     await stage.stop();
   }

@@ -31,6 +31,7 @@ function importHostile(dataDir: string, binary: string): void {
 
 defineServer("shop", { fill: (server, ui) => seedShop(server, ui, seededUntil) });
 defineServer("empty", { fill: nothing });
+defineServer("uploads", { fill: nothing });
 defineServer("first", { fill: nothing });
 defineServer("mortal", { fill: nothing });
 defineServer("small", { options: ["--max-body-size", "64KiB"], fill: nothing });

@@ -7,6 +7,7 @@ import { isDiff, nameOf, parentOf, pathOf, selfOf, valueOf, type FlameTree } fro
 import { formatDelta, formatShare } from "../../lib/format.ts";
 import { Empty, useSize } from "../basics.tsx";
 import { amount, changeText, isNoise } from "./facts.ts";
+import { FunctionName } from "./FunctionName.tsx";
 import { carryOver, hotPath, visibleRows, type TreeRow } from "./opened.ts";
 import type { Panel } from "./panel.ts";
 import { pathTo } from "./state.ts";
@@ -138,7 +139,7 @@ export function CallTree({ panel }: { panel: Panel }) {
                     if (!row.isLeaf) set(row.node, !isOpen);
                   }}
                 >{row.isLeaf ? "" : isOpen ? "▾" : "▸"}</span>
-                <span class="clip mono" title={name.slice(0, 1000)} dir="auto">{name.slice(0, 1000)}</span>
+                <FunctionName name={name} />
               </div>
               {cellsOf(tree, row.node).map((cell, i) => <div key={i} role="gridcell" class={`number ${cell.tone ?? ""}`}>{cell.text}</div>)}
             </div>

@@ -7,6 +7,7 @@ import { isDiff } from "../../flame/tree.ts";
 import { formatDelta, formatShare } from "../../lib/format.ts";
 import { VirtualTable, type Column, type Sort } from "../VirtualTable.tsx";
 import { amount, changeText, isNoise, relativeErrorText } from "./facts.ts";
+import { FunctionName } from "./FunctionName.tsx";
 import type { Panel } from "./panel.ts";
 import { parseSort, sortText } from "./state.ts";
 
@@ -37,7 +38,7 @@ export type Room = "much" | "some" | "little";
 function nameColumn(): Column<FunctionRow> {
   return {
     id: "name", title: "Function", isSortable: true, width: "minmax(8em, 1fr)",
-    cell: (row) => <span class={row.isOther ? "muted" : "mono"} title={row.text.slice(0, 1000)} dir="auto">{row.text.slice(0, 1000)}</span>,
+    cell: (row) => (row.isOther ? <span class="muted" title="Small frames that the server put together">{row.text}</span> : <FunctionName name={row.text} />),
   };
 }
 

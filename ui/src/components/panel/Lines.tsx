@@ -34,8 +34,6 @@ function columnsOf(panel: Panel, name: string, template: string): Column<LineRow
   ];
 }
 
-const noLines: LineRow[] = [];
-
 function LineTable({ panel, name, rows }: { panel: Panel; name: string; rows: LineRow[] }) {
   const template = sourceTemplate.value;
   const columns = useMemo(() => columnsOf(panel, name, template), [panel.tree, name, template]);
@@ -63,8 +61,8 @@ export function Lines({ panel }: { panel: Panel }) {
         </Empty>
       )}
       {answer.error !== undefined && <Failure error={answer.error} retry={answer.retry} />}
-      {answer.isLoading && answer.isStale !== false && <Loading what="Asking for lines" />}
-      {lines && !answer.isStale && answer.value && <LineTable panel={panel} name={name} rows={answer.value ?? noLines} />}
+      {answer.isLoading && (answer.isStale || !answer.value) && <Loading what="Asking for lines" />}
+      {lines && !answer.isStale && answer.value && <LineTable panel={panel} name={name} rows={answer.value} />}
     </div>
   );
 }

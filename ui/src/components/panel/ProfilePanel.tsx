@@ -113,7 +113,7 @@ export function ProfilePanel({ tree, source, height }: ProfilePanelProps) {
       />
       <Trail panel={panel} lit={lit} actions={actions} hasCrumbs={hasFlame} />
       {focus.error !== undefined && <Failure error={focus.error} retry={focus.retry} />}
-      {focus.isLoading && <Loading what="Asking the server for this part" />}
+      {focus.isLoading && (focus.isStale || !focus.value) && <Loading what="Asking the server for this part" />}
       <div class={`panel-body show-${show}`}>
         {isEmpty ? (
           <Empty title="The profile is empty"><p>It came without a single value. Choose a longer time, other labels, or another type.</p></Empty>

@@ -12,12 +12,19 @@ import type { Panel } from "./panel.ts";
 
 /* Halves are as high as they are deep, as far as there is room. */
 const MAX_SHARE = 30;
+const ROW_PIXELS = 18;
+const HEAD_PIXELS = 44;
+
+function shapeOf(tree: FlameTree): { flex: string; maxHeight?: string } {
+  if (tree.n === 1) return { flex: "none" };
+  return { flex: `${Math.min(MAX_SHARE, tree.depth + 1)} 1 0`, maxHeight: `${tree.depth * ROW_PIXELS + HEAD_PIXELS}px` };
+}
 
 function Half({ panel, tree, title, direction }: { panel: Panel; tree: FlameTree; title: string; direction: "icicle" | "flame" }) {
   const [selected, setSelected] = useState(-1);
   const colour = panel.state.colour || (isDiff(tree) ? "diff" : "package");
   return (
-    <section class="panel-half" aria-label={title} style={{ flex: tree.n === 1 ? "none" : `${Math.min(MAX_SHARE, tree.depth + 1)} 1 0` }}>
+    <section class="panel-half" aria-label={title} style={shapeOf(tree)}>
       <h3>{title}</h3>
       {tree.n === 1 ? (
         <p class="panel-note muted">{direction === "flame" ? "Nothing calls it: stacks begin with it." : "It calls nothing: all of it is its own."}</p>

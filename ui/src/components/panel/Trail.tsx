@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where one is: the calls from the root to the frame that fills the width, and what was done to the tree, each with a way back.
 
-import { nameOf, pathOf } from "../../flame/tree.ts";
+import { isDiff, nameOf, pathOf } from "../../flame/tree.ts";
+import { formatValue } from "../../lib/format.ts";
 import { splitPath } from "../../lib/path.ts";
 import { MenuButton } from "../Menu.tsx";
 import type { MenuActions } from "./frameMenu.ts";
@@ -53,6 +54,12 @@ function Crumbs({ panel }: { panel: Panel }) {
   );
 }
 
+/** What the whole comes to: 3.58 h, or of a diff 3.2 h → 3.58 h. */
+function totalText({ tree }: Panel): string {
+  const [before, after] = tree.totals;
+  return isDiff(tree) ? `${formatValue(before, tree.unit)} → ${formatValue(after * tree.factor, tree.unit)}` : formatValue(before, tree.unit);
+}
+
 export function Trail({ panel, lit, actions, hasCrumbs }: { panel: Panel; lit: string; actions: MenuActions; hasCrumbs: boolean }) {
   const { state, change } = panel;
   const focus = state.focus && panel.source.focus ? splitPath(state.focus) : [];
@@ -64,6 +71,7 @@ export function Trail({ panel, lit, actions, hasCrumbs }: { panel: Panel; lit: s
       {state.collapse && <Chip text="Recursion collapsed" what="Show recursion" onRemove={() => change({ collapse: false })} />}
       {state.group && <Chip text="By library" what="Show functions" onRemove={() => change({ group: false, zoom: "", sel: "", fn: "" })} />}
       {lit && <Chip text={`Function: ${lit.slice(0, 200)}`} title={lit.slice(0, 500)} what="Choose no function" onRemove={() => change({ fn: "" }, "replace")} />}
+      {hasCrumbs && <span class="panel-total muted" title="What all of it comes to">{totalText(panel)}</span>}
     </div>
   );
 }

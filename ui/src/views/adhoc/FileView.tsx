@@ -41,6 +41,11 @@ function CompareMenu({ id, files }: { id: string; files: readonly AdhocFile[] })
   return <MenuButton label="Compare with… another upload" entries={() => entries}>Compare with…</MenuButton>;
 }
 
+const scales = [
+  { value: "", text: "Absolute", title: "Values as they are" },
+  { value: "totals", text: "Shares", title: "As if both files came to the same total" },
+];
+
 function FileLine({ side, file }: { side?: string; file: AdhocProfile }) {
   return (
     <p class="adhoc-file">
@@ -75,10 +80,11 @@ export function FileView({ id }: { id: string }) {
   const { params } = route.value;
   const type = params.get("type") ?? "";
   const against = params.get("against") ?? "";
+  const scale = params.get("scale") ?? "";
   const [isDoomed, setIsDoomed] = useState(false);
   const file = useResource(`${id} ${type}`, (signal) => describeFile(id, type, signal));
   const other = useResource(against ? `${against} ${type}` : null, (signal) => describeFile(against, type, signal));
-  const tree = useResource(`${id} ${against} ${type}`, (signal) => loadTree({ id, against, type }, signal));
+  const tree = useResource(`${id} ${against} ${type} ${scale}`, (signal) => loadTree({ id, against, type, scale }, signal));
   const files = useResource("files", listFiles);
   const known = file.value;
   const compared = against && other.value?.id === against ? other.value : null;
@@ -107,8 +113,9 @@ export function FileView({ id }: { id: string }) {
             <TypePicker file={known} />
             {against ? (
               <>
+                <Segmented label="Scale" value={scale} choices={scales} onChange={(value) => navigate({ params: { scale: value } })} />
                 <Button onClick={() => navigate({ rest: against, params: { against: id } })}>Swap</Button>
-                <Button onClick={() => navigate({ params: { against: null } })}>Stop comparing</Button>
+                <Button onClick={() => navigate({ params: { against: null, scale: null } })}>Stop comparing</Button>
               </>
             ) : (
               <>

@@ -14,6 +14,7 @@ import { useKeys } from "../../lib/keys.ts";
 import { shortPath } from "../../lib/path.ts";
 import { useResource, type Resource } from "../../lib/resource.ts";
 import { route, urlOf } from "../../lib/route.ts";
+import { stackLayers } from "../../lib/series.ts";
 import { Changes, patternOf } from "./Changes.tsx";
 import { getCourse, Side } from "./Side.tsx";
 import { compareStateOf, presets, shiftOf, show, swapped, withSelection, withShift, type CompareState, type SideName } from "./state.ts";
@@ -101,6 +102,13 @@ function Bar({ state }: { state: CompareState }) {
   );
 }
 
+/** The largest value of both sides, so that their timelines have one scale; 0 where their units differ. */
+function topOf(courses: readonly (Series | undefined)[]): number {
+  const known = courses.filter((one): one is Series => one !== undefined);
+  if (known.some((one) => one.unit !== known[0].unit)) return 0;
+  return known.reduce((top, one) => Math.max(top, ...stackLayers(one, 1).map((layer) => layer.max)), 0);
+}
+
 export function Compare() {
   const state = compareStateOf(route.value.params);
   const { before, after, scale } = state;
@@ -128,6 +136,7 @@ export function Compare() {
     { keys: "x", group: "Compare", what: "Swap the sides", run: () => show(swapped(state)) },
     { keys: "r", group: "Compare", what: "Ask again", run: askAgain },
   ]);
+  const top = topOf([courses.before.value, courses.after.value]);
   const sideOf = (name: SideName) => {
     const side = shown?.diff[name] ?? null;
     const scaled = side && shown ? side.total * (name === "after" ? shown.diff.factor : 1) : 0;
@@ -136,6 +145,7 @@ export function Compare() {
         name={name}
         selection={state[name]}
         course={courses[name]}
+        top={top}
         error={failed?.side === name ? failed.error : undefined}
         retry={askAgain}
         side={side}

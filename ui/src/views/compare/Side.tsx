@@ -34,10 +34,11 @@ function SideFacts({ side, measured }: { side: DiffSide; measured: string }) {
   return <p class="muted compare-facts">{measured}{side.averaged ? " on average" : ""}, {formatCount(side.profiles)} {side.profiles === 1 ? "profile" : "profiles"}{samples}</p>;
 }
 
-export function Side({ name, selection, course, error, retry, side, measured, onChange }: {
+export function Side({ name, selection, course, top, error, retry, side, measured, onChange }: {
   name: SideName;
   selection: Selection;
   course: Resource<Series>;
+  top: number; // of the axes of both sides
   error: unknown; // what the comparison says against this side
   retry: () => void;
   side: DiffSide | null;
@@ -71,6 +72,7 @@ export function Side({ name, selection, course, error, retry, side, measured, on
             series={series}
             label={`Values over time ${name}`}
             height={90}
+            top={top}
             onRange={(from, until) => onChange({ ...selection, range: { from: String(Math.round(from)), until: String(Math.round(until)) } })}
           />
         )}

@@ -2,10 +2,15 @@
 // Files that somebody brings along.
 
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { sees, testsOf, until, type Scene } from "../harness.ts";
+import { plainEnvironment } from "../hearth.ts";
+import { usePanel } from "../panel.ts";
 import { makePprof } from "../pprof.ts";
 import "../servers.ts";
 
@@ -68,6 +73,9 @@ test("two files are compared, and can be swapped", async (scene) => {
   await page.goBack();
   await sees(page, /Before before\.folded.*After after\.folded/);
   assert.equal(page.url(), before);
+  await sees(page, "20 → 40", ".panel-total");
+  await page.getByRole("button", { name: "Shares" }).click();
+  await sees(page, "20 → 20", ".panel-total");
   await page.getByRole("button", { name: "Stop comparing" }).click();
   await until("only the first is shown", () => !page.url().includes("against"));
 });
@@ -111,9 +119,9 @@ test("a link to something that is gone says so", async (scene) => {
 });
 
 test("uploads are listed, two of them compared, and one deleted", async (scene) => {
-  const server = await scene.server("empty");
+  const server = await scene.server("uploads");
   for (const name of ["one.folded", "two.folded"]) await server.post(`/api/v1/adhoc?name=${name}`, "main;work 5\n");
-  const page = await scene.open("/adhoc", { at: await scene.address("empty") });
+  const page = await scene.open("/adhoc", { at: await scene.address("uploads") });
   const table = page.getByRole("grid", { name: "Uploaded files" });
   await until("both are listed", async () => (await table.getByRole("row").count()) === 3);
   await page.getByLabel("Pick one.folded to compare it").check();
@@ -137,7 +145,6 @@ test("a long upload shows how far it got and can be cancelled", async (scene) =>
   await page.getByRole("button", { name: "Cancel" }).click();
   await until("it is over", async () => (await page.locator(".upload-state").count()) === 0);
   assert.equal(await page.locator(".failure").count(), 0);
-  front.rules = [];
 });
 
 test("a file larger than the server takes is refused with a sentence", async (scene) => {
@@ -147,24 +154,29 @@ test("a file larger than the server takes is refused with a sentence", async (sc
   await sees(page, /65536|size/);
 });
 
-test("a file that works offline shows the same profile", async (scene) => {
-  const { url } = await scene.server("shop");
-  const made = JSON.parse(String(await (await scene.server("shop")).post("/api/v1/adhoc?name=x", readFileSync(exampleOf(scene, "checkout.folded"))))) as { id: string };
-  const bytes = new Uint8Array(await (await fetch(`${url}/api/v1/adhoc/${made.id}?format=flame`)).arrayBuffer());
-  const { gzipSync } = await import("node:zlib");
-  const shell = readFileSync(join(await scene.builtPage(), "offline.html"), "utf8").replaceAll("@TITLE@", "checkout &lt;10,000 samples&gt;");
-  const cases: [string, string][] = [
-    ["plain", Buffer.from(bytes).toString("base64")],
-    ["packed", gzipSync(bytes).toString("base64")],
-  ];
-  for (const [name, data] of cases) {
-    const path = join(scene.folder, `${name}.html`);
-    writeFileSync(path, shell.replace("@DATA@", () => data));
-    const page = await scene.open(`file://${path}`, { theme: name === "plain" ? "light" : "dark" });
-    await sees(page, "checkout <10,000 samples>");
-    await sees(page, "10 k");
+test("a file that works offline shows the same profile, and keeps its state in its address", async (scene) => {
+  for (const [index, title] of ["checkout", "a <b>title<b> & more"].entries()) {
+    const [from, path] = [join(scene.folder, `${title}.folded`), join(scene.folder, `offline ${index}.html`)];
+    copyFileSync(exampleOf(scene, "checkout.folded"), from);
+    execFileSync(scene.binary, ["convert", from, path], { env: plainEnvironment() });
+    const page = await scene.open(pathToFileURL(path).href, { theme: index === 0 ? "light" : "dark" });
+    await sees(page, "10 k", ".panel-total");
+    await sees(page, title, "h1");
+    await usePanel(page);
+    await page.locator("[role=application]").first().focus();
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "Enter"]) await page.keyboard.press(key);
+    const crumb = page.getByRole("navigation", { name: "Zoomed to" }).locator("[aria-current]");
+    await until("it is zoomed", async () => (await crumb.innerText()) !== "All");
+    const zoomed = await crumb.innerText();
+    await page.reload();
+    await until("it is zoomed after loading", async () => (await crumb.innerText()) === zoomed);
   }
-  for (const [name, data] of [["damaged", cases[1][1].slice(0, 400)], ["none", ""], ["words", "no base64!"]]) {
+});
+
+test("a file that works offline and is damaged says so", async (scene) => {
+  const shell = readFileSync(join(await scene.builtPage(), "offline.html"), "utf8").replaceAll("@TITLE@", "damaged");
+  const flame = gzipSync("no flame graph at all").toString("base64");
+  for (const [name, data] of [["cut", flame.slice(0, 20)], ["other", flame], ["none", ""], ["words", "no base64!"]]) {
     const path = join(scene.folder, `${name}.html`);
     writeFileSync(path, shell.replace("@DATA@", () => data));
     const page = await scene.open(`file://${path}`);

@@ -73,16 +73,12 @@ test("services and labels with hostile names stay text", async (scene) => {
 test("a slow server leaves a page that says it is loading, and never a blank one", async (scene) => {
   const front = await scene.front("shop");
   front.rules = [{ path: /^\/api\//, delayMs: 1200 }];
-  try {
-    for (const path of ["/", addressOf("explore", { query: "checkout.cpu", ...lastHour }), "/status", "/adhoc"]) {
-      const page = await scene.open(path, { at: front.url });
-      assert.ok((await textOf(page, "main")).trim().length > 0, `${path} is blank while it loads`);
-      await settle(page);
-      assert.equal(await page.locator(".failure").count(), 0, `${path} shows a failure`);
-      await page.close();
-    }
-  } finally {
-    front.rules = [];
+  for (const path of ["/", addressOf("explore", { query: "checkout.cpu", ...lastHour }), "/status", "/adhoc"]) {
+    const page = await scene.open(path, { at: front.url });
+    assert.ok((await textOf(page, "main")).trim().length > 0, `${path} is blank while it loads`);
+    await settle(page);
+    assert.equal(await page.locator(".failure").count(), 0, `${path} shows a failure`);
+    await page.close();
   }
 });
 
@@ -90,21 +86,16 @@ test("an answer that ends in the middle is told, and asked for again on demand",
   const front = await scene.front("shop");
   const id = await uploadExample(await scene.server("shop"), scene.ui, "checkout.folded");
   front.rules = [{ path: /format=flame/, cutsAfter: 100 }];
-  try {
-    const page = await scene.open(`/adhoc/${id}`, { at: front.url, allows: [/ERR_/] });
-    await sees(page, /cannot be reached|in the middle of the answer/);
-    front.rules = [];
-    await page.getByRole("button", { name: "Try again" }).first().click();
-    await until("the profile is shown", async () => (await page.locator(".failure").count()) === 0);
-  } finally {
-    front.rules = [];
-  }
+  const page = await scene.open(`/adhoc/${id}`, { at: front.url, allows: [/ERR_/] });
+  await sees(page, /cannot be reached|in the middle of the answer/);
+  front.rules = [];
+  await page.getByRole("button", { name: "Try again" }).first().click();
+  await until("the profile is shown", async () => (await page.locator(".failure").count()) === 0);
 });
 
 test("a server that is gone is told in every view", async (scene) => {
   const server = await scene.server("mortal");
   const front = await scene.front("mortal");
-  front.rules = [];
   const page = await scene.open("/adhoc", { at: front.url, allows: [/ERR_|502/] });
   await settle(page);
   await server.kill();

@@ -45,7 +45,7 @@ test("the theme follows the system until one is chosen, which stays", async (sce
 test("the link to a view is copied", async (scene) => {
   const page = await scene.open(compareAddress());
   await settle(page);
-  await page.getByRole("button", { name: "Share" }).click();
+  await page.getByRole("button", { name: "Share", exact: true }).click();
   await sees(page, "The link is copied.");
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
 });

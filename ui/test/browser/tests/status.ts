@@ -31,5 +31,5 @@ test("effective options are shown with where they were set", async (scene) => {
   await settle(page);
   await page.getByRole("searchbox", { name: "Search options" }).fill("max-body-size");
   const row = page.getByRole("grid", { name: "Options" }).getByRole("row").nth(1);
-  await until("it is found", async () => /max-body-size\s+64KiB\s+flag/.test(await row.innerText()));
+  await until("it is found", async () => /max-body-size\s+64KiB\s+--max-body-size/.test(await row.innerText()));
 });
