@@ -96,7 +96,7 @@ export function functionRows(tree: FlameTree): FunctionRow[] {
 export type SortKey = "name" | "self" | "total" | "before" | "after" | "change" | "relative";
 
 /** What a row is sorted by. Changes count by their size, as what shrank most matters as much as what grew most. */
-export function sortValue(tree: FlameTree, row: FunctionRow, key: SortKey): number {
+function sortValue(tree: FlameTree, row: FunctionRow, key: SortKey): number {
   switch (key) {
     case "self": return tree.before ? Math.abs(row.selfAfter - row.self) : row.self;
     case "before": return row.total;

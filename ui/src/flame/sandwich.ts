@@ -8,7 +8,7 @@ import { treeBelow } from "./transform.ts";
 import type { FlameTree } from "./tree.ts";
 
 /** The outermost frames of a function, in ascending order. */
-export function framesOf(tree: FlameTree, functionName: string, parents = parentsOf(tree)): number[] {
+function framesOf(tree: FlameTree, functionName: string, parents = parentsOf(tree)): number[] {
   const wanted = tree.names.indexOf(functionName);
   if (wanted < 0) return [];
   const functions = functionsOf(tree.names);

@@ -9,6 +9,11 @@ export function foldersEnd(name: string): number {
   return name.lastIndexOf("/", brackets < 0 ? name.length : brackets) + 1;
 }
 
+/** The name without the folders of its package. */
+export function shortName(name: string): string {
+  return name.slice(foldersEnd(name)) || name;
+}
+
 export function FunctionName({ name }: { name: string }) {
   const shown = name.slice(0, MAX_SHOWN);
   const end = foldersEnd(shown);

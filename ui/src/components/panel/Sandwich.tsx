@@ -44,7 +44,7 @@ function Half({ panel, tree, title, direction }: { panel: Panel; tree: FlameTree
 }
 
 /** What a function comes to, in one line. */
-export function functionSummary(panel: Panel, name: string): string {
+function functionSummary(panel: Panel, name: string): string {
   const { tree } = panel;
   const row = panel.rows().find((one) => one.text === name && !one.isOther);
   if (!row) return "";

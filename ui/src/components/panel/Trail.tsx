@@ -5,6 +5,7 @@ import { isDiff, nameOf, pathOf } from "../../flame/tree.ts";
 import { formatValue } from "../../lib/format.ts";
 import { splitPath } from "../../lib/path.ts";
 import { MenuButton } from "../Menu.tsx";
+import { shortName } from "./FunctionName.tsx";
 import type { MenuActions } from "./frameMenu.ts";
 import type { Panel } from "./panel.ts";
 import { alternativesOf } from "./patterns.ts";
@@ -35,7 +36,7 @@ function Crumbs({ panel }: { panel: Panel }) {
   const crumb = (node: number, isHere: boolean) => (
     <li key={node}>
       <button type="button" class="clip" dir="auto" aria-current={isHere ? "location" : undefined} title={nameOf(tree, node).slice(0, 500)} onClick={() => go(node)}>
-        {node === 0 ? "All" : nameOf(tree, node).slice(0, 200)}
+        {node === 0 ? "All" : shortName(nameOf(tree, node)).slice(0, 200)}
       </button>
     </li>
   );
@@ -66,11 +67,11 @@ export function Trail({ panel, lit, actions, hasCrumbs }: { panel: Panel; lit: s
   return (
     <div class="panel-trail">
       {hasCrumbs && <Crumbs panel={panel} />}
-      {focus.length > 0 && <Chip text={`Focus: ${focus.at(-1)}`} title={focus.join(" › ")} what="Leave the focus" onRemove={() => change({ focus: "" })} />}
+      {focus.length > 0 && <Chip text={`Focus: ${shortName(focus[focus.length - 1]).slice(0, 200)}`} title={focus.join(" › ")} what="Leave the focus" onRemove={() => change({ focus: "" })} />}
       {state.hide && <Chip text={hiddenText(state.hide)} title={state.hide.slice(0, 1000)} what="Show hidden frames" onOpen={actions.askWhatToHide} onRemove={() => change({ hide: "" })} />}
       {state.collapse && <Chip text="Recursion collapsed" what="Show recursion" onRemove={() => change({ collapse: false })} />}
       {state.group && <Chip text="By library" what="Show functions" onRemove={() => change({ group: false, zoom: "", sel: "", fn: "" })} />}
-      {lit && <Chip text={`Function: ${lit.slice(0, 200)}`} title={lit.slice(0, 500)} what="Choose no function" onRemove={() => change({ fn: "" }, "replace")} />}
+      {lit && <Chip text={`Function: ${shortName(lit).slice(0, 200)}`} title={lit.slice(0, 500)} what="Choose no function" onRemove={() => change({ fn: "" }, "replace")} />}
       {hasCrumbs && <span class="panel-total muted" title="What all of it comes to">{totalText(panel)}</span>}
     </div>
   );

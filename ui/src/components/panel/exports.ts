@@ -15,7 +15,7 @@ import type { ExportFormat } from "./source.ts";
 import { namesTo } from "./state.ts";
 
 /** A name for a file that every system takes. */
-export function fileName(title: string, ending: string): string {
+function fileName(title: string, ending: string): string {
   const stem = title.normalize("NFKD").replace(/[^\w.-]+/g, "-").replace(/^[-.]+|-+$/g, "").slice(0, 80) || "profile";
   return `${stem}.${ending}`;
 }

@@ -17,7 +17,7 @@ export interface Fact {
 }
 
 /** " ± 12 ms", or "" where the raw samples are unknown or too many to matter. */
-export function errorText(tree: FlameTree, value: number, column = 0): string {
+function errorText(tree: FlameTree, value: number, column = 0): string {
   const error = standardError(tree, value, column);
   return error === null || error === 0 ? "" : ` ± ${formatValue(error, tree.unit)}`;
 }
@@ -71,7 +71,7 @@ function changesOf(tree: FlameTree, node: number): Fact[] {
 }
 
 /** Where a function is: file:line, module, kind. */
-export function placesOf(tree: FlameTree, name: number): Fact[] {
+function placesOf(tree: FlameTree, name: number): Fact[] {
   const file = tree.texts[tree.files[name]] ?? "";
   const module = tree.texts[tree.modules[name]] ?? "";
   const kind = KINDS[tree.kinds[name]] ?? "";

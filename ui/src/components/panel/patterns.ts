@@ -3,7 +3,7 @@
 
 import { MAX_TESTED, parsePattern } from "../../flame/search.ts";
 
-export function escapePattern(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
