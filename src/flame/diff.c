@@ -159,6 +159,8 @@ static int choose_factor(struct diff *diff, double unit_factor, struct error *er
             diff->factor = before / after;
         break;
     case DIFF_EQUAL_DURATIONS:
+        if (before == 0 || after == 0)
+            break; /* a side without profiles has no duration either */
         if (diff->before.duration_ns <= 0 || diff->after.duration_ns <= 0)
             return error_set(err, ERR_INVALID,
                              "the profile %s does not say how long it took, so rates cannot be compared; scale to "

@@ -8,7 +8,7 @@
  *   absolute         1
  *   equal totals     total before / total after: compares shares, whatever ran longer or had more to do
  *   equal durations  duration before / duration after: compares rates, such as CPU per second
- * With nothing on one side totals cannot be made equal, and the values stay as they are.
+ * With nothing on one side neither can be made equal, and the values stay as they are.
  * Where the two sides have different units of one family, the factor brings "after" into the unit of "before", too. */
 #pragma once
 

@@ -301,6 +301,27 @@ TEST(diff_refuses_what_does_not_compare)
     batch_done(&after);
 }
 
+TEST(diff_with_nothing_on_one_side_needs_no_duration)
+{
+    struct batch before, after;
+    struct diff *diff = NULL;
+    struct error err;
+
+    batch_init(&before, NULL);
+    batch_init(&after, NULL);
+    cpu_batch(&before, "ms", 10, 0, stacks, samples_before, 0);
+    cpu_batch(&after, "ms", 10, 0, stacks, samples_after, 4);
+    CHECK_OK(diff_new(&before.profiles[0], 1, &after.profiles[0], 1,
+                      &(struct diff_options){ .scaling = DIFF_EQUAL_DURATIONS }, &diff, &err),
+             &err);
+    CHECK(diff->factor == 1);
+    CHECK_EQ(diff->before.total, 0);
+    CHECK(diff->after.total > 0);
+    diff_free(diff);
+    batch_done(&before);
+    batch_done(&after);
+}
+
 static int compare(void *context, struct error *err)
 {
     struct example *e = context;
