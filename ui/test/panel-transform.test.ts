@@ -95,12 +95,13 @@ test("frames of one library are one frame, as long as they call each other", () 
 });
 
 test("libraries are modules of compiled code, packages of other code, and the kernel", () => {
-  const tree = treeOf("github.com/a/b.(*T).F;java.util.HashMap.put;schedule;lost 1", {
-    modules: { "java.util.HashMap.put": "/usr/lib/jvm/libjvm.so" },
+  const tree = treeOf("github.com/a/b.(*T).F;java.util.HashMap.put;schedule;lost;example.org/c.G 1", {
+    modules: { "java.util.HashMap.put": "/usr/lib/jvm/libjvm.so", "example.org/c.G": "/bin/c" },
     kinds: { "github.com/a/b.(*T).F": 3, "java.util.HashMap.put": 6, schedule: 2 },
   });
   const library = (name: string) => libraryOf(tree, tree.names.indexOf(name));
   assert.deepEqual(["github.com/a/b.(*T).F", "java.util.HashMap.put", "schedule", "lost"].map(library), ["github.com/a/b", "java.util", "[kernel]", "[unknown]"]);
+  assert.equal(library("example.org/c.G"), "example.org/c");
 });
 
 test("diffs keep both sides through every form", () => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which library a function belongs to: of compiled code the file that it was loaded from, otherwise the package in its name.
+// Which library a function belongs to: of compiled code the file that it was loaded from, otherwise the package in its name. A
+// program in Go is one file, so there the package counts, which its import path tells even where the kind is not known.
 
 import { moduleOf, packageOf } from "./colour.ts";
 import { KINDS, type FlameTree } from "./tree.ts";
@@ -8,7 +9,8 @@ import { KINDS, type FlameTree } from "./tree.ts";
 export function libraryOf(tree: FlameTree, name: number): string {
   const kind = KINDS[tree.kinds[name]] ?? "";
   if (kind === "kernel") return "[kernel]";
-  const isCompiled = kind === "" || kind === "native" || kind === "rust";
   const module = moduleOf(tree, name);
-  return (isCompiled && module) || packageOf(tree, name) || module || (kind ? `[${kind}]` : "[unknown]");
+  const inName = packageOf(tree, name);
+  const isCompiled = (kind === "" || kind === "native" || kind === "rust") && !inName.includes("/");
+  return (isCompiled && module) || inName || module || (kind ? `[${kind}]` : "[unknown]");
 }

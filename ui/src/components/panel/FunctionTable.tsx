@@ -35,9 +35,9 @@ function Bar({ share, text }: { share: number; text: string }) {
 /** How much room there is for columns. */
 export type Room = "much" | "some" | "little";
 
-function nameColumn(): Column<FunctionRow> {
+function nameColumn(panel: Panel): Column<FunctionRow> {
   return {
-    id: "name", title: "Function", isSortable: true, width: "minmax(8em, 1fr)",
+    id: "name", title: panel.state.group ? "Library" : "Function", isSortable: true, width: "minmax(8em, 1fr)",
     cell: (row) => (row.isOther ? <span class="muted" title="Small frames that the server put together">{row.text}</span> : <FunctionName name={row.text} />),
   };
 }
@@ -49,7 +49,7 @@ function plainColumns(panel: Panel, room: Room): Column<FunctionRow>[] {
   const part = (of: (row: FunctionRow) => number) => (row: FunctionRow) => <Bar share={of(row) / total} text={formatShare(of(row) / total)} />;
   const selfShare = { title: "Self %", isNumber: true, width: "5em", cell: part((row) => row.self) };
   const columns: Column<FunctionRow>[] = [
-    nameColumn(),
+    nameColumn(panel),
     { id: "self", title: "Self", hint: "Its own, without what it calls", isNumber: true, isSortable: true, width: "5.5em", cell: value((row) => row.self) },
     { ...selfShare, id: "selfShare" },
     { id: "total", title: "Total", hint: "With what it calls; a function that calls itself counts once", isNumber: true, isSortable: true, width: "5.5em", cell: value((row) => row.total) },
@@ -70,7 +70,7 @@ function diffColumns(panel: Panel, room: Room): Column<FunctionRow>[] {
     return <span class={tone} title={noise ? "Chance alone may do this." : undefined}>{noise && text ? `(${text})` : text}</span>;
   };
   const columns: Column<FunctionRow>[] = [
-    nameColumn(),
+    nameColumn(panel),
     { id: "self", title: "Self change", hint: "Of its own, without what it calls; in brackets what chance alone may do", isNumber: true, isSortable: true, width: "8em",
       cell: (row) => changed(row.self, row.selfAfter, formatDelta(row.selfAfter - row.self, tree.unit)) },
     { id: "before", title: "Before", hint: "Total before", isNumber: true, isSortable: true, width: "5.5em", cell: (row) => amount(tree, row.total) },
@@ -85,8 +85,9 @@ function diffColumns(panel: Panel, room: Room): Column<FunctionRow>[] {
 export function FunctionTable({ panel, room }: { panel: Panel; room: Room }) {
   const { tree, state, pattern, chosen } = panel;
   const { sort, rows } = useMemo(() => tableRows(panel), [tree, pattern, state.sort]);
-  const columns = useMemo(() => (isDiff(tree) ? diffColumns : plainColumns)(panel, room), [tree, room]);
+  const columns = useMemo(() => (isDiff(tree) ? diffColumns : plainColumns)(panel, room), [tree, room, state.group]);
   const nAll = panel.rows().length;
+  const counted = `${nAll} ${state.group ? (nAll === 1 ? "library" : "libraries") : nAll === 1 ? "function" : "functions"}`;
   return (
     <div class="panel-table">
       <VirtualTable
@@ -102,7 +103,7 @@ export function FunctionTable({ panel, room }: { panel: Panel; room: Room }) {
         onMenu={(row, x, y) => panel.menu(tree, row.widest, x, y)}
       />
       {rows.length === 0 && <p class="panel-note">{pattern ? "No function matches the search." : "There are no functions in this profile."}</p>}
-      <p class="panel-foot muted">{rows.length === nAll ? `${nAll} functions` : `${rows.length} of ${nAll} functions`}</p>
+      <p class="panel-foot muted">{rows.length === nAll ? counted : `${rows.length} of ${counted}`}</p>
     </div>
   );
 }
