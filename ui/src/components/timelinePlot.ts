@@ -107,7 +107,7 @@ export class TimelinePlot {
           {
             ...axis,
             size: 66,
-            space: 30,
+            space: Math.min(30, options.height / 6),
             ...(isBytes ? { incrs: byteSteps } : {}),
             values: (_u, splits) => splits.map((value) => formatPoint(value, unit).replace(/ cores?$/, "")),
           },

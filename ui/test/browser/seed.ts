@@ -139,8 +139,8 @@ function* profilesOfShop(ui: string, nowMs: number): Generator<{ path: string; b
     { name: "payments", stacks: stacksOf(payments), cores: 0.5, regions: ["eu-west"] },
   ];
   const heapStacks = stacksOf(heap);
-  /* Every minute of the last hour and of the same a day before, every ten minutes of the rest. */
-  const isDense = (age: number): boolean => age <= 60 || (age > day && age <= day + 60);
+  /* Every minute of the last hour and a bit, and of the same a day before; every ten minutes of the rest. */
+  const isDense = (age: number): boolean => age <= 70 || (age > day && age <= day + 70);
   const ages: number[] = [];
   for (let age = day + 120; age >= 1; age -= isDense(age) ? 1 : 10) ages.push(age);
   for (const age of ages) {
