@@ -136,6 +136,9 @@ export function Dialog({ title, onClose, children, isWide = false }: {
         event.preventDefault();
         onClose();
       }}
+      onClose={() => {
+        if (ref.current) onClose(); /* Escape may close it without asking, where nobody has clicked yet */
+      }}
       onClick={(event) => {
         if (event.target === ref.current) onClose();
       }}
