@@ -12,7 +12,7 @@ import { healthOf, rowsOf, sorted, type SortId } from "../src/views/fleet/rows.t
 
 const flat = (value: number) => Array.from({ length: 12 }, (_, i) => value * (1 + (i % 3) / 100));
 const row = (service: string, before: number | null, after: number | null): FleetRow => ({
-  service, memory: null,
+  service, memory: null, lastMs: NaN,
   cpu: { type: "process_cpu:cpu:nanoseconds:cpu:nanoseconds", unit: "cores", before: before === null ? null : flat(before), after: after === null ? null : flat(after) },
 });
 const rows = rowsOf([row("same", 1, 1), row("gone", 5, null), row("much-more", 1, 3), row("less", 4, 2), row("new", null, 9), row("more", 8, 9)], new Map());
@@ -47,6 +47,8 @@ test("the health of a service adds up its sources", () => {
   assert.deepEqual([a.nSources, a.nDropped, a.lastError, a.lastSeenMs], [2, 11, "newer", Date.parse("2026-11-16T06:00:00Z")]);
   assert.deepEqual(a.dropped, [["too old", 6], ["out of order", 5]]);
   assert.ok(Number.isNaN(health.get("b")!.lastSeenMs));
+  const seen = rowsOf(["a", "b", "c"].map((service) => ({ ...row(service, 1, 1), lastMs: 7 })), health).map((one) => one.seenMs);
+  assert.deepEqual(seen, [a.lastSeenMs, 7, 7], "what the server does not know any more is known by the values");
 });
 
 test("CPU and memory in use are found among the types, the most common first", () => {

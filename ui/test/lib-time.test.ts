@@ -10,11 +10,12 @@ test("times are relative or absolute", () => {
   assert.equal(resolveTime("now", now), now);
   assert.equal(resolveTime("now-1h", now), now - 3600e3);
   assert.equal(resolveTime("now-90s", now), now - 90e3);
+  assert.equal(resolveTime("now-1h30m", now), now - 5400e3);
   assert.equal(resolveTime("now-2w", now), now - 14 * 86400e3);
   assert.equal(resolveTime(String(now), now), now);
   assert.equal(resolveTime(String(now / 1000), now), now);
   assert.equal(resolveTime("2026-11-16T05:00:00Z", now), now - 3600e3);
-  for (const text of ["", "soon", "now+1h", "now-", "now-1y", "-5"]) assert.ok(Number.isNaN(resolveTime(text, now)), text);
+  for (const text of ["", "soon", "now+1h", "now-", "now-1y", "now-1h30", "-5"]) assert.ok(Number.isNaN(resolveTime(text, now)), text);
   assert.ok(isRelative("now-1h") && !isRelative("1789948800000"));
 });
 

@@ -54,8 +54,7 @@ export async function getFlame(
 
 /** Where the whole profile is to be had as a file. The server cuts out no part of one, so there is none of a path. */
 export function exportUrl(question: Question, format: ExportFormat, path: readonly string[] = []): string | null {
-  if (format === "html" || path.length > 0) return null;
-  return apiUrl("export", { ...paramsOf(question), format });
+  return path.length > 0 ? null : apiUrl("export", { ...paramsOf(question), format });
 }
 
 interface TopAnswer {

@@ -26,6 +26,7 @@ export interface FleetRow {
   service: string;
   cpu: Course | null;
   memory: Course | null;
+  lastMs: number; // when the last step with a value begins; NaN if none has one
 }
 
 export interface FleetAnswer {
@@ -158,6 +159,12 @@ export function complete(points: (number | null)[]): (number | null)[] {
   return others.some((value) => value !== null) ? others : points;
 }
 
+/** When the last step of a service with a value begins, in any type; NaN if there is none. */
+function lastOf(service: string, answers: readonly Both[], fromMs: number, stepMs: number): number {
+  const last = Math.max(-1, ...answers.map(({ after }) => after.get(service)?.findLastIndex((value) => value !== null) ?? -1));
+  return last < 0 ? NaN : fromMs + last * stepMs;
+}
+
 /** The course of a service in the first type that has it. */
 function courseOf(service: string, answers: readonly Both[], isOpen: boolean): Course | null {
   const found = answers.find(({ after }) => after.has(service)) ?? answers.find(({ before }) => before.has(service));
@@ -189,7 +196,9 @@ export async function getFleet(question: FleetQuestion, signal: AbortSignal): Pr
   for (const name of names) if (shown.size < MAX_SERVICES) shown.add(name);
   const nUnseen = names.filter((name) => !shown.has(name)).length;
   return {
-    rows: [...shown].map((service) => ({ service, cpu: courseOf(service, cpu, isOpen), memory: courseOf(service, memory, isOpen) })),
+    rows: [...shown].map((service) => ({
+      service, cpu: courseOf(service, cpu, isOpen), memory: courseOf(service, memory, isOpen), lastMs: lastOf(service, [...cpu, ...memory], fromMs, stepMs),
+    })),
     nServices: shown.size + nUnseen,
     nLeftOut: nUnseen,
     stepMs,

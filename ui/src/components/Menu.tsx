@@ -51,7 +51,7 @@ export function Menu({ label, entries, x, y, onClose }: {
 
   const close = () => {
     onClose();
-    if (before.current instanceof HTMLElement) before.current.focus();
+    if (before.current instanceof HTMLElement) before.current.focus({ preventScroll: true });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const items = [...ref.current!.querySelectorAll<HTMLElement>("[role^=menuitem]:not([aria-disabled])")];

@@ -14,7 +14,7 @@ import "./Timeline.css";
 interface TimelineProps {
   series: Series;
   label: string;
-  height?: number;
+  height?: number; // a low one is a drawing alone, without its legend
   nShown?: number; // groups with a colour of their own; the rest is added up
   top?: number; // the axis goes at least to here: for timelines that are compared
   annotations?: readonly Annotation[];
@@ -22,6 +22,8 @@ interface TimelineProps {
   onPick?: (labels: Record<string, string>) => void;
   onAnnotate?: (timeMs: number) => void;
 }
+
+const LOW_PIXELS = 80;
 
 function colourOf(layer: Layer, index: number): string {
   return layer.labels === null ? "--chart-rest" : `--chart-${(index % 8) + 1}`;
@@ -263,13 +265,15 @@ export function Timeline({
         />
         {place.width > 0 && annotations.length > 0 && <Notes annotations={annotations} series={series} place={place} />}
       </div>
-      <div class="timeline-foot">
-        <Legend layers={layers} index={index} unit={series.unit} {...(onPick ? { onPick } : {})} />
-        <span class="timeline-time muted">{timeText || "mean"}</span>
-        <button type="button" class="link-button" aria-expanded={isTable} onClick={() => setIsTable(!isTable)}>
-          {isTable ? "Hide the table" : "As a table"}
-        </button>
-      </div>
+      {height > LOW_PIXELS && (
+        <div class="timeline-foot">
+          <Legend layers={layers} index={index} unit={series.unit} {...(onPick ? { onPick } : {})} />
+          <span class="timeline-time muted">{timeText || "mean"}</span>
+          <button type="button" class="link-button" aria-expanded={isTable} onClick={() => setIsTable(!isTable)}>
+            {isTable ? "Hide the table" : "As a table"}
+          </button>
+        </div>
+      )}
       {isTable && <PointTable series={series} layers={layers} label={label} />}
     </figure>
   );

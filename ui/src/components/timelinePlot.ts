@@ -100,7 +100,7 @@ export class TimelinePlot {
         axes: [
           {
             ...axis,
-            size: 34,
+            size: options.height < 100 ? 22 : 34,
             space: 64,
             values: (_u, splits, _axis, _space, incr) => timeLabels(zone(), splits, incr),
           },

@@ -124,6 +124,9 @@ function csvText(text: string): string {
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
+/** Without the digits that scaling by a fraction leaves behind. */
+const exact = (value: number) => (Number.isInteger(value) ? value : Number(value.toPrecision(12)));
+
 /** The rows as RFC 4180 has it, with a line of headings. */
 export function csvOf(tree: FlameTree, rows: readonly FunctionRow[]): string {
   const isDiff = tree.before !== null;
@@ -137,7 +140,7 @@ export function csvOf(tree: FlameTree, rows: readonly FunctionRow[]): string {
       ? [row.self, row.selfAfter, row.total, row.totalAfter, row.totalAfter - row.total]
       : [row.self, row.total];
     const place = [tree.texts[tree.modules[row.name]] ?? "", tree.texts[tree.files[row.name]] ?? "", tree.lines[row.name] || ""];
-    lines.push([csvText(row.text), ...numbers, ...place.map(String).map(csvText)].join(","));
+    lines.push([csvText(row.text), ...numbers.map(exact), ...place.map(String).map(csvText)].join(","));
   }
   return `${lines.join("\r\n")}\r\n`;
 }

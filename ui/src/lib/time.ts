@@ -6,8 +6,12 @@ const units: Record<string, number> = { ms: 1, s: 1e3, m: 60e3, h: 3600e3, d: 86
 
 /** The moment that `text` means, in milliseconds; NaN if it is none. */
 export function resolveTime(text: string, nowMs: number): number {
-  const relative = /^now(?:-(\d+(?:\.\d+)?)(ms|s|m|h|d|w))?$/.exec(text);
-  if (relative) return relative[1] === undefined ? nowMs : nowMs - Number(relative[1]) * units[relative[2]];
+  const relative = /^now(?:-((?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+))?$/.exec(text);
+  if (relative) {
+    let ms = nowMs;
+    for (const [, amount, unit] of (relative[1] ?? "").matchAll(/([\d.]+)([a-z]+)/g)) ms -= Number(amount) * units[unit];
+    return ms;
+  }
   if (/^\d{12,14}$/.test(text)) return Number(text);
   if (/^\d{9,11}$/.test(text)) return Number(text) * 1000;
   if (/^\d{4}-\d{2}-\d{2}/.test(text)) return Date.parse(text);

@@ -55,14 +55,9 @@ export function Lines({ panel }: { panel: Panel }) {
   return (
     <div class="panel-lines">
       <div class="panel-head"><FunctionPicker panel={panel} name={name} /></div>
-      {!lines && (
-        <Empty title="No lines here">
-          <p>Lines can be asked for where one profile is shown, in Explore. What is here has functions only.</p>
-        </Empty>
-      )}
       {answer.error !== undefined && <Failure error={answer.error} retry={answer.retry} />}
       {answer.isLoading && (answer.isStale || !answer.value) && <Loading what="Asking for lines" />}
-      {lines && !answer.isStale && answer.value && <LineTable panel={panel} name={name} rows={answer.value} />}
+      {!answer.isStale && answer.value && <LineTable panel={panel} name={name} rows={answer.value} />}
     </div>
   );
 }

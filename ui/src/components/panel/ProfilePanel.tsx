@@ -42,7 +42,7 @@ const WIDE = 1000;
 /** The views at hand: side by side where there is room, one at a time where there is not. */
 function useShow(wanted: Show, width: number, source: ProfileSource): { show: Show; offered: readonly Show[]; isNarrow: boolean } {
   const isNarrow = width > 0 && width < NARROW;
-  const offered = shows.filter((one) => (one !== "both" || !isNarrow) && (one !== "lines" || source.kind !== "diff"));
+  const offered = shows.filter((one) => (one !== "both" || !isNarrow) && (one !== "lines" || source.lines !== undefined));
   const show = offered.includes(wanted) ? wanted : "flame";
   return { show, offered, isNarrow };
 }

@@ -33,7 +33,7 @@ function lookEntries(panel: Panel, tree: FlameTree, node: number): MenuEntry[] {
     entries.push({ text: "Zoom to it", run: () => panel.change({ zoom: pathTo(tree, node), show: panel.state.show === "both" ? "both" : "flame" }) });
     if (panel.source.focus) {
       entries.push({
-        text: "Focus", hint: "asks the server for all of it", isOff: path === null || path.length === 0,
+        text: "Focus", hint: "asks the server", isOff: path === null || path.length === 0,
         run: () => panel.change({ focus: joinPath(path ?? []), zoom: pathTo(tree, node), sel: pathTo(tree, node), fn: "" }),
       });
     }

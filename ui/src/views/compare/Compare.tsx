@@ -2,7 +2,7 @@
 // Two selections of profiles against each other: in one sentence, as a flame graph of both, and function by function.
 
 import { useMemo, useState } from "preact/hooks";
-import { ApiError, type Query } from "../../api/client.ts";
+import { ApiError, apiUrl, type Query } from "../../api/client.ts";
 import { diffCommand, diffCurl, diffQuery, getDiff, getDiffTree, type Diff, type Scale } from "../../api/diff.ts";
 import { serverUrl } from "../../api/flame.ts";
 import type { Series } from "../../api/series.ts";
@@ -70,6 +70,7 @@ function sourceOf(state: CompareState, answer: Answer): ProfileSource {
     kind: "diff",
     title: `${state.before.query} against ${state.after.query}`,
     focus: (path, signal) => getDiffTree(answer.query, path, signal),
+    exportUrl: (format, path = []) => (format === "html" && path.length === 0 ? apiUrl("diff", { ...answer.query, format, "min-share": "0" }) : null),
     curl: () => diffCurl(answer.query),
     command: () => diffCommand(answer.query, serverUrl()),
     sides: { before: (path) => sideUrl(state, "before", zoom(path)), after: (path) => sideUrl(state, "after", zoom(path)) },

@@ -53,12 +53,12 @@ export function Side({ name, selection, course, top, error, retry, side, measure
   return (
     <section class={`card compare-side ${name}`} aria-label={title}>
       <header>
-        <h2 class="spread">{title}</h2>
+        <h2>{title}</h2>
+        <TimeRangePicker range={selection.range} label={`Time ${name}`} onChange={(range) => onChange({ ...selection, range })} />
         {selection.query && <a href={urlOf("explore", { query: selection.query, from: selection.range.from, until: selection.range.until })}>Explore this side</a>}
       </header>
       <div class="inside stack">
         <QueryPicker query={selection.query} range={selection.range} label={`Query ${name}`} error={refusal} onChange={(query) => onChange({ ...selection, query })} />
-        <TimeRangePicker range={selection.range} label={`Time ${name}`} onChange={(range) => onChange({ ...selection, range })} />
         {course.isLoading && !series && <Loading what="Asking for values over time" />}
         {problem !== undefined && refusal === undefined && <Failure error={problem} retry={retry} />}
         {isEmpty && (
@@ -71,7 +71,7 @@ export function Side({ name, selection, course, top, error, retry, side, measure
           <Timeline
             series={series}
             label={`Values over time ${name}`}
-            height={90}
+            height={64}
             top={top}
             onRange={(from, until) => onChange({ ...selection, range: { from: String(Math.round(from)), until: String(Math.round(until)) } })}
           />

@@ -75,7 +75,7 @@ function columnsOf(width: number, range: TimeRange, nowMs: number): Column<Servi
   const memoryChange: Column<ServiceRow> = { ...cpuChange, id: "memory-change", title: "Memory since yesterday", width: "12.5em", cell: (row) => <ChangeCell change={row.memoryChange} unit="bytes" /> };
   const seen: Column<ServiceRow> = {
     id: "seen", title: "Last profile", hint: "When the last profile came, and what was dropped since the server started.", isSortable: true, width: "11em",
-    cell: (row) => <HealthCell health={row.health} nowMs={nowMs} />,
+    cell: (row) => <HealthCell row={row} nowMs={nowMs} />,
   };
   const compare: Column<ServiceRow> = {
     id: "compare", title: "Yesterday", width: "5.5em",

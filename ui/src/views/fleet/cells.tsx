@@ -68,13 +68,12 @@ function healthSentence(health: Health): string {
   return shortened(parts.join("\n"), 2000);
 }
 
-export function HealthCell({ health, nowMs }: { health: Health | null; nowMs: number }) {
-  if (!health) return <span class="muted" title="Nothing came since the server started.">not since the start</span>;
-  const isSilent = nowMs - health.lastSeenMs > SILENT_MS;
+export function HealthCell({ row: { health, seenMs }, nowMs }: { row: ServiceRow; nowMs: number }) {
+  const isSilent = nowMs - seenMs > SILENT_MS;
   return (
-    <span class="fleet-health" title={healthSentence(health)}>
-      {health.nDropped > 0 && <span class="chip bad">{formatCount(health.nDropped)} dropped</span>}
-      <span class={isSilent ? "chip warn" : "muted"}>{Number.isNaN(health.lastSeenMs) ? "never" : formatAgo(health.lastSeenMs, nowMs)}</span>
+    <span class="fleet-health" title={health ? healthSentence(health) : "Nothing came since the server started."}>
+      {health && health.nDropped > 0 && <span class="chip bad">{formatCount(health.nDropped)} dropped</span>}
+      <span class={isSilent ? "chip warn" : "muted"}>{Number.isNaN(seenMs) ? "unknown" : formatAgo(seenMs, nowMs)}</span>
     </span>
   );
 }

@@ -19,6 +19,7 @@ export interface ServiceRow extends FleetRow {
   cpuChange: Change;
   memoryChange: Change;
   health: Health | null; // null: nothing came since the server started
+  seenMs: number; // when the last profile came, as far as that is known; else NaN
 }
 
 export function healthOf(sources: readonly Source[]): Map<string, Health> {
@@ -56,6 +57,7 @@ export function rowsOf(rows: readonly FleetRow[], health: ReadonlyMap<string, He
     cpuChange: changeOf(row.cpu?.before ?? null, row.cpu?.after ?? null, rows.length),
     memoryChange: changeOf(row.memory?.before ?? null, row.memory?.after ?? null, rows.length),
     health: health.get(row.service) ?? null,
+    seenMs: health.get(row.service)?.lastSeenMs || row.lastMs,
   }));
 }
 
@@ -103,7 +105,7 @@ function compare(id: SortId, a: ServiceRow, b: ServiceRow): number {
   if (id === "memory") return size(low(a.memoryChange.after), low(b.memoryChange.after));
   if (id === "cpu-change") return compareWorse(a.cpuChange, b.cpuChange);
   if (id === "memory-change") return compareWorse(a.memoryChange, b.memoryChange);
-  return size(low(a.health?.lastSeenMs), low(b.health?.lastSeenMs));
+  return size(low(a.seenMs), low(b.seenMs));
 }
 
 /** A sorted copy; services that are alike go by what they use, then by name. */

@@ -105,7 +105,7 @@ export function Status() {
     <div class="view">
       <h1 class="visually-hidden">Status</h1>
       {status.error !== undefined && <Failure error={status.error} retry={status.retry} />}
-      <div class="status-grid">
+      <div class="status-columns">
         <Server status={value} nowMs={atMs} />
         <Incoming status={value} rates={rates?.all ?? null} />
         <Waiting status={value} />
@@ -113,7 +113,7 @@ export function Status() {
         {value.limits && <Card title="Limits"><Facts facts={fieldsOf(value.limits, "none")} /></Card>}
       </div>
       <Sources sources={value.sources} nowMs={atMs} each={rates?.each ?? null} />
-      <div class="status-grid wide"><Storage stats={stats} /></div>
+      <div class="status-grid"><Storage stats={stats} /></div>
       {value.options && <Options options={value.options} />}
       <Targets targets={value.scrape} nowMs={atMs} />
       <p class="muted">As of {formatTime(atMs, zone.value)}; asked again every few seconds while this page is in sight.</p>
