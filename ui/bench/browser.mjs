@@ -85,3 +85,18 @@ export function quantile(values, q) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
 }
+
+/** A number given as --NAME N. */
+export function option(name, otherwise) {
+  const at = process.argv.indexOf(`--${name}`);
+  return at < 0 ? otherwise : Number(process.argv[at + 1]);
+}
+
+export function ms(value) {
+  return value.toFixed(1);
+}
+
+/** Prints a line of a table; null where no CPU was measured. */
+export function row(what, result, cpu, wanted) {
+  console.log(`| ${what} | ${result} | ${cpu === null ? "" : `${ms(cpu)} ms`} | ${wanted} |`);
+}

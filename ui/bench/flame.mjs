@@ -6,13 +6,8 @@
 // Each round opens a fresh page. Frames are those of a whole main thread, see page.ts; behind each comes the CPU that the main
 // thread took, for machines that have other things to do.
 
-import { gzipSync } from "node:zlib";
-import { launch, load, open, quantile, serve, withCpu } from "./browser.mjs";
+import { launch, load, ms, open, option, quantile, row, serve, withCpu } from "./browser.mjs";
 
-const option = (name, otherwise) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : Number(process.argv[at + 1]);
-};
 const nRounds = option("rounds", process.argv.includes("--quick") ? 3 : 7);
 const nSteps = 80;
 
@@ -27,9 +22,7 @@ const server = await serve(Object.fromEntries(Object.entries(trees).map(([name, 
 const browser = await launch();
 
 console.log("| what | by the clock | CPU of the main thread | wanted |\n|---|---|---|---|");
-const ms = (value) => value.toFixed(1);
 const pair = (values) => `${ms(quantile(values, 0.5))} / ${ms(quantile(values, 0.95))}`;
-const row = (what, result, cpu, wanted) => console.log(`| ${what} | ${result} | ${cpu === null ? "" : `${ms(cpu)} ms`} | ${wanted} |`);
 
 /** A fresh page that has the bytes of a tree. */
 async function openWith(name, size) {
@@ -119,7 +112,5 @@ row("search with matched share until the frame is done, first", `${ms(quantile(f
 row("the same, warm p50 / p95", `${pair(warm.times)} ms`, quantile(warm.cpus, 0.5), "<= 25 ms");
 await memory("JS heap + arrays, with a search", "1m", "<= 20 MB");
 await memory("the same, values of 64 bits", "1m-f64", "<= 28 MB");
-const size = trees["1m"].length;
-row("bytes, raw and gzip", `${(size / 1e6).toFixed(2)} and ${(gzipSync(trees["1m"]).length / 1e6).toFixed(2)} MB`, null, "");
 await browser.close();
 server.close();

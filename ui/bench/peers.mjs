@@ -7,12 +7,8 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { launch, load, open, quantile, root, serve } from "./browser.mjs";
+import { launch, load, open, option, quantile, root, serve } from "./browser.mjs";
 
-const option = (name, otherwise) => {
-  const at = process.argv.indexOf(`--${name}`);
-  return at < 0 ? otherwise : Number(process.argv[at + 1]);
-};
 const nRounds = option("rounds", 3);
 const nNodes = option("nodes", 1_000_000);
 

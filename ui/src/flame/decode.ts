@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of docs/format-flame.md -> columns, in one pass over the nodes. Nothing is believed: each number is checked before it
-// is used as a length or a place, and what is allocated is bounded by the bytes that are there.
+// Bytes of docs/format-flame.md -> columns, in one pass over the nodes for each column of values. Nothing is believed: each
+// number is checked before it is used as a length or a place, and what is allocated is bounded by the bytes that are there.
 
 import { FormatError, Stream } from "./stream.ts";
 import type { Column, FlameTree } from "./tree.ts";
@@ -77,7 +77,7 @@ function readHeader(bytes: Uint8Array): { header: Header; streams: Streams } {
     divisor: input.number(),
     totals: columns.map(() => (preamble.isSigned ? input.signed() : input.number())),
     samples: columns.map(() => input.number()).map((samples) => (samples === 0 ? null : samples - 1)),
-    unit: input.text(),
+    unit: input.text(input.number()),
   };
   const lengths = Array.from({ length: 8 + 2 * header.nColumns }, () => input.number());
   let at = 0;
@@ -97,7 +97,7 @@ function readHeader(bytes: Uint8Array): { header: Header; streams: Streams } {
     details: part("details of names"),
     texts: part("texts"),
   };
-  input.finish();
+  input.close();
   checkCounts(input, header, streams);
   return { header, streams };
 }
@@ -116,87 +116,74 @@ function checkCounts(input: Stream, header: Header, streams: Streams): void {
   if (header.n < 1 || header.nLeaves < 1 || header.divisor < 1) input.fail("it has no node, no leaf, or no divisor");
 }
 
-/** The shape of the tree: how far each leaf lies below where it branches off, and how far up the next node is. */
-interface Shape {
-  runs: Uint32Array;
-  pops: Uint32Array;
-  /** [maxDepth + 2] */
-  levelStart: Uint32Array;
-}
-
-/** Checks that runs and pops make a tree of n nodes, so that who walks it by them never leaves the columns. */
-function readShape(header: Header, streams: Streams): Shape {
-  const { runs, pops } = streams;
-  const { n, nLeaves, maxDepth } = header;
-  const shape: Shape = {
-    runs: runs.numbers(nLeaves, maxDepth + 1, "a run"),
-    pops: pops.numbers(nLeaves - 1, maxDepth, "a step up"),
-    levelStart: new Uint32Array(maxDepth + 2),
-  };
-  const changes = new Int32Array(maxDepth + 2);
+/** Checks that runs (how far each leaf lies below where it branches off) and pops (how far up the next node is) make a tree of
+ *  n nodes, so that who walks it by them never leaves the columns. Returns the first nodes of levels, [maxDepth + 2]. */
+function readLevels({ n, nLeaves, maxDepth }: Header, { runs, pops }: Streams): Uint32Array {
+  const { bytes } = runs;
+  const changes = new Int32Array(maxDepth + 2); /* how many nodes more a level has than the one above it */
+  let [runAt, popAt] = [runs.at, pops.at];
   let depth = -1;
   let nSeen = 0;
   let deepest = 0;
-  for (let leaf = 0; leaf < nLeaves; leaf++) {
-    const run = shape.runs[leaf];
-    if (run < 1 || depth + run > maxDepth || nSeen + run > n) runs.fail(`a run of ${run} nodes does not fit`);
+  for (let leaf = 1; ; leaf++) {
+    let run = bytes[runAt++];
+    if (run > 127) {
+      run = runs.numberAt(runAt - 1);
+      runAt = runs.at;
+    }
+    if (!(run > 0 && depth + run <= maxDepth)) runs.fail(`a run of ${run} nodes does not fit`);
     changes[depth + 1]++;
     depth += run;
     changes[depth + 1]--;
     nSeen += run;
     if (depth > deepest) deepest = depth;
-    if (leaf + 1 === nLeaves) break;
-    depth -= shape.pops[leaf] + 1;
-    if (depth < 0) pops.fail(`a step up by ${shape.pops[leaf]} leaves the tree`);
+    if (leaf === nLeaves) break;
+    let pop = bytes[popAt++];
+    if (pop > 127) {
+      pop = pops.numberAt(popAt - 1);
+      popAt = pops.at;
+    }
+    depth -= pop + 1;
+    if (!(depth >= 0)) pops.fail(`a step up by ${pop} leaves the tree`);
   }
-  runs.finish();
-  pops.finish();
-  if (nSeen !== n || deepest !== maxDepth)
-    runs.fail(`it has ${nSeen} nodes on ${deepest + 1} levels, but says ${n} on ${maxDepth + 1}`);
-  for (let level = 0, size = 0; level <= maxDepth; level++) {
-    size += changes[level];
-    shape.levelStart[level + 1] = shape.levelStart[level] + size;
-  }
-  return shape;
+  runs.close(runAt);
+  pops.close(popAt);
+  if (nSeen !== n || deepest !== maxDepth) runs.fail(`it has ${nSeen} nodes on ${deepest + 1} levels, but says ${n} on ${maxDepth + 1}`);
+  const levelStart = new Uint32Array(maxDepth + 2);
+  for (let level = 0, size = 0; level <= maxDepth; level++) levelStart[level + 1] = levelStart[level] + (size += changes[level]);
+  return levelStart;
 }
 
-/** Names that a name calls: those of name i are list[start[i]] up to list[start[i + 1]]. */
-function readCallees(header: Header, stream: Stream): { start: Uint32Array; list: Uint32Array } {
-  const start = new Uint32Array(header.nNames + 1);
-  const list = new Uint32Array(stream.nLeft);
-  let n = 0;
-  if (header.hasRanks)
-    for (let name = 0; name < header.nNames; name++) {
-      const count = stream.numberTo(stream.nLeft, "the number of callees");
-      for (let i = 0; i < count; i++) list[n++] = stream.numberTo(header.nNames - 1, "the number of a name");
-      start[name + 1] = n;
-    }
-  stream.finish();
-  return { start, list };
+/** Names that names call: those of name i are list[starts[i]] up to list[starts[i + 1] - 1], not included. */
+interface Callees {
+  starts: Uint32Array;
+  list: Uint32Array;
 }
 
-/** Pairs of a distance between node numbers and something about that node. */
-class Sparse {
-  /** The next node that has something; n when there is none. */
-  next = -1;
-  private readonly stream: Stream;
-  private readonly n: number;
-
-  constructor(stream: Stream, n: number) {
-    this.stream = stream;
-    this.n = n;
-    this.advance();
+function readCallees({ hasRanks, nNames }: Header, stream: Stream): Callees | null {
+  if (!hasRanks) {
+    stream.close();
+    return null;
   }
-
-  advance(): void {
-    if (this.stream.nLeft === 0) {
-      this.next = this.n;
-      return;
-    }
-    const distance = this.stream.number();
-    if (distance < 1 || this.next + distance >= this.n) this.stream.fail(`a step of ${distance} nodes leads nowhere`);
-    this.next += distance;
+  const list = stream.rest();
+  const starts = new Uint32Array(nNames + 1);
+  let at = 0;
+  for (let name = 0; name < nNames; name++) {
+    const count = list[at++];
+    if (!(count <= list.length - at)) stream.fail(`a name has ${count} callees`);
+    starts[name] = at;
+    for (const end = at + count; at < end; at++) if (list[at] >= nNames) stream.fail(`there is no name ${list[at]}`);
   }
+  starts[nNames] = at + 1;
+  if (at !== list.length) stream.fail(`${list.length - at} numbers are left over`);
+  return { starts, list };
+}
+
+/** The next of the nodes that a stream of pairs (distance from the one before, something) is about; n behind the last. */
+function nextIn(stream: Stream, node: number, n: number): number {
+  if (stream.nLeft === 0) return n;
+  const next = node + stream.number();
+  return next > node && next < n ? next : stream.fail(`node ${next} does not follow ${node}`);
 }
 
 interface Nodes {
@@ -209,244 +196,199 @@ interface Nodes {
   flags: Uint8Array | null;
 }
 
-/** Whether sums of the layout fit 32 bits. Values with a sign, and factors, are added up as doubles. */
-function isSmall(header: Header): boolean {
-  const sum = header.totals.reduce((a, b) => a + b, 0);
-  return !header.isSigned && header.factor === 1 && sum < 2 ** 32;
+/** What readNodes() needs. */
+interface Walk {
+  header: Header;
+  streams: Streams;
+  levelStart: Uint32Array;
+  nodes: Nodes;
+  /** For each leaf, whether it has a value in a column read so far. */
+  isFilled: Uint8Array;
 }
 
-function allocate(header: Header, streams: Streams): Nodes {
-  const { n, nColumns, isSigned } = header;
-  const column = () => (isSmall(header) ? new Uint32Array(n) : new Float64Array(n));
-  return {
-    left: column(),
-    width: column(),
-    name: header.nNames < 65536 ? new Uint16Array(n) : new Uint32Array(n),
-    before: nColumns === 2 ? column() : null,
-    after: nColumns === 2 ? column() : null,
-    values: nColumns === 1 && isSigned ? new Float64Array(n) : null,
-    flags: streams.flags.nLeft > 0 ? new Uint8Array(n) : null,
+/** Walks the tree in pre-order along one column of values. Writes where nodes begin and their totals; of values with a sign
+ *  (`isSigned`) these have one, otherwise it is dropped. With `isFirst` names and flags are read, too. Returns the total. The
+ *  shape is known to be right, so that no number here leads outside of the columns. */
+function readNodes(walk: Walk, column: number, left: Column, width: Column, isSigned: boolean, isFirst: boolean): number {
+  const { header, streams, levelStart, isFilled } = walk;
+  const { runs, pops, nodeNames, flags: flagged } = streams;
+  const { name, flags } = walk.nodes;
+  const { n, nLeaves, nNames, maxDepth } = header;
+  const leaves = streams.leaves[column];
+  const inner = streams.inner[column];
+  const { bytes } = runs;
+  const callees = isFirst ? readCallees(header, streams.callees) : null;
+  const starts = callees?.starts ?? new Uint32Array();
+  const list = callees?.list ?? starts;
+  const hasRanks = callees !== null;
+  const cursors = levelStart.slice(); /* the next node of each level */
+  const names = new Uint32Array(maxDepth + 1); /* by level, of open nodes, like own values, which count when they are left */
+  const own = new Float64Array(maxDepth + 1);
+  const valueOf = (value: number) => {
+    if (!header.isSigned) return value;
+    const size = value % 2 === 0 ? value / 2 : (value + 1) / 2;
+    return isSigned && value % 2 !== 0 ? -size : size;
   };
-}
-
-/** Names of nodes in pre-order, but for the root's. */
-function readNames(header: Header, streams: Streams, shape: Shape): Uint32Array {
-  const { nodeNames } = streams;
-  const { n, nNames, maxDepth } = header;
-  const ids = nodeNames.numbers(n - 1, nNames - 1, "the number of a name");
-  nodeNames.finish();
-  const { start, list } = readCallees(header, streams.callees);
-  if (!header.hasRanks) return ids;
-  const { runs, pops } = shape;
-  const open = new Uint32Array(maxDepth + 2); /* open[level + 1] is the name of the node that is open there */
-  open[1] = header.rootName;
-  for (let leaf = 0, i = 0, level = 1; leaf < runs.length; leaf++) {
-    for (let run = leaf === 0 ? runs[0] - 1 : runs[leaf]; run > 0; run--) {
-      const place = start[open[level]] + ids[i];
-      if (place >= start[open[level] + 1]) nodeNames.fail(`a name has no callee at place ${ids[i]}`);
-      const id = list[place];
-      open[++level] = id;
-      ids[i++] = id;
-    }
-    if (leaf < pops.length) level -= 1 + pops[leaf];
-  }
-  return ids;
-}
-
-/** Walks along flags of nodes, which are few. */
-class FlagReader {
-  next: number;
-  private readonly stream: Stream;
-  private readonly sparse: Sparse;
-
-  constructor(stream: Stream, n: number) {
-    this.stream = stream;
-    this.sparse = new Sparse(stream, n);
-    this.next = this.sparse.next;
-  }
-
-  take(): number {
-    const flags = this.stream.numberTo(7, "the flags of a node");
-    this.sparse.advance();
-    this.next = this.sparse.next;
-    return flags;
-  }
-}
-
-/** Layout of one column without signs, which is its totals too. The shape is known to be right, so that no number here leads
- *  outside of the columns. */
-function readPlainValues(header: Header, streams: Streams, shape: Shape, nodes: Nodes, ids: Uint32Array): Sums {
-  const leaves = streams.leaves[0];
-  const inner = new Sparse(streams.inner[0], header.n);
-  const flagged = new FlagReader(streams.flags, header.n);
-  const { left, width, name, flags } = nodes;
-  const { runs, pops, levelStart } = shape;
-  const cursors = levelStart.slice();
-  const own = new Float64Array(header.maxDepth + 1); /* own values of open inner nodes, by level */
+  inner.at = inner.start;
+  let nextInner = nextIn(inner, -1, n);
+  let nextFlagged = flags !== null && isFirst ? nextIn(flagged, -1, n) : n;
+  let [runAt, popAt, nameAt, leafAt] = [runs.start, pops.start, nodeNames.start, leaves.start];
   let x = 0;
-  let i = 0;
-  let level = 0;
-  for (let leaf = 0; leaf < runs.length; leaf++) {
-    const last = level + runs[leaf] - 1;
-    for (; level <= last; level++, i++) {
+  /* The root is open already, and has no name in its stream. */
+  let first = 1;
+  let level = 1;
+  cursors[0] = 1;
+  name[0] = names[0] = header.rootName;
+  for (let leaf = 0; leaf < nLeaves; leaf++) {
+    let run = bytes[runAt++];
+    if (run > 127) {
+      run = runs.numberAt(runAt - 1);
+      runAt = runs.at;
+    }
+    if (leaf === 0) run--;
+    const last = level + run - 1;
+    const behind = first + run;
+    while (nextInner < behind) {
+      if (nextInner === behind - 1) inner.fail(`node ${nextInner} is a leaf`);
+      own[level + nextInner - first] = valueOf(inner.number());
+      nextInner = nextIn(inner, nextInner, n);
+    }
+    while (nextFlagged < behind) {
+      const at = nextFlagged === 0 ? 0 : cursors[level + nextFlagged - first];
+      const found = flagged.number();
+      if (found > 7) flagged.fail(`flags are ${found}`);
+      flags![at] = found;
+      nextFlagged = nextIn(flagged, nextFlagged, n);
+    }
+    let id = names[level - 1];
+    for (; level <= last; level++) {
       const node = cursors[level]++;
       left[node] = x;
-      name[node] = i === 0 ? header.rootName : ids[i - 1];
-      if (i === inner.next) {
-        if (level === last) streams.inner[0].fail(`node ${i} is a leaf`);
-        own[level] = streams.inner[0].number();
-        inner.advance();
+      if (!isFirst) continue;
+      let number = bytes[nameAt++];
+      if (number > 127) {
+        number = nodeNames.numberAt(nameAt - 1);
+        nameAt = nodeNames.at;
       }
-      if (i === flagged.next && flags !== null) flags[node] = flagged.take();
+      if (hasRanks) {
+        const place = starts[id] + number;
+        if (!(place < starts[id + 1] - 1)) nodeNames.fail(`a name has no callee ${number}`);
+        id = list[place];
+      } else {
+        if (!(number < nNames)) nodeNames.fail(`there is no name ${number}`);
+        id = number;
+      }
+      name[node] = names[level] = id;
     }
-    const value = leaves.number();
-    if (value === 0 && header.n > 1) leaves.fail(`node ${i - 1} is a leaf without a value`);
+    first = behind;
+    let value = bytes[leafAt++];
+    if (value > 127) {
+      value = leaves.numberAt(leafAt - 1);
+      leafAt = leaves.at;
+    }
+    if (value !== 0) isFilled[leaf] = 1;
+    value = valueOf(value);
     width[cursors[last] - 1] = value;
     x += value;
-    const to = leaf + 1 < runs.length ? last - pops[leaf] : 0;
+    let to = 0;
+    if (leaf + 1 < nLeaves) {
+      let pop = bytes[popAt++];
+      if (pop > 127) {
+        pop = pops.numberAt(popAt - 1);
+        popAt = pops.at;
+      }
+      to = last - pop;
+    }
     for (level = last - 1; level >= to; level--) {
+      const node = cursors[level] - 1;
       x += own[level];
       own[level] = 0;
-      const closed = cursors[level] - 1;
-      width[closed] = x - left[closed];
+      width[node] = x - left[node];
     }
     level = to;
   }
-  leaves.finish();
-  return { total: x, size: x };
-}
-
-/** What the values of a column add up to, with their signs and without. */
-interface Sums {
-  total: number;
-  size: number;
-}
-
-/** Totals of one column while the tree is walked. */
-interface Side {
-  leaves: Stream;
-  inner: Stream;
-  sparse: Sparse;
-  factor: number;
-  totals: Column;
-  /** By level: what open nodes have so far, and their own value, which is added when they are left. */
-  sums: Float64Array;
-  own: Float64Array;
-}
-
-/** Layout and totals of several columns, or of one with signs. Returns the sums of each before they are multiplied. */
-function readSides(header: Header, streams: Streams, shape: Shape, nodes: Nodes, ids: Uint32Array): Sums[] {
-  const { runs, pops, levelStart } = shape;
-  const { left, width, name, flags } = nodes;
-  const flagged = new FlagReader(streams.flags, header.n);
-  const levels = () => new Float64Array(header.maxDepth + 2);
-  const sides = streams.leaves.map((leaves, i): Side => {
-    const totals = i === 1 ? nodes.after : (nodes.before ?? nodes.values);
-    const inner = streams.inner[i];
-    if (!totals) throw new Error("no column for the totals");
-    return { leaves, inner, sparse: new Sparse(inner, header.n), factor: i === 1 ? header.factor : 1, totals, sums: levels(), own: levels() };
-  });
-  const read = (stream: Stream) => (header.isSigned ? stream.signed() : stream.number());
-  const cursors = levelStart.slice();
-  const sums = sides.map((): Sums => ({ total: 0, size: 0 }));
-  let x = 0;
-  let i = 0;
-  let level = 0;
-  const leave = () => {
-    const node = cursors[level] - 1;
-    sides.forEach((side, s) => {
-      const own = side.own[level] * side.factor;
-      x += Math.abs(own);
-      sums[s].total += side.own[level];
-      sums[s].size += Math.abs(side.own[level]);
-      side.totals[node] = side.sums[level] + own;
-      if (level > 0) side.sums[level - 1] += side.sums[level] + own;
-      side.sums[level] = side.own[level] = 0;
-    });
-    width[node] = x - left[node];
-  };
-  for (let leaf = 0; leaf < runs.length; leaf++) {
-    const last = level + runs[leaf] - 1;
-    for (; level <= last; level++, i++) {
-      const node = cursors[level]++;
-      left[node] = x;
-      name[node] = i === 0 ? header.rootName : ids[i - 1];
-      if (i === flagged.next && flags !== null) flags[node] = flagged.take();
-      for (const side of sides)
-        if (i === side.sparse.next) {
-          if (level === last) side.inner.fail(`node ${i} is a leaf`);
-          side.own[level] = read(side.inner);
-          side.sparse.advance();
-        }
-    }
-    level = last;
-    let isEmpty = header.n > 1;
-    for (const side of sides) {
-      side.own[level] = read(side.leaves);
-      isEmpty &&= side.own[level] === 0;
-    }
-    if (isEmpty) sides[0].leaves.fail(`node ${i - 1} is a leaf without a value`);
-    const to = leaf + 1 < runs.length ? level - pops[leaf] : 0;
-    for (; level >= to; level--) leave();
-    level = to;
-  }
-  for (const side of sides) side.leaves.finish();
-  return sums;
-}
-
-function readTexts(stream: Stream, n: number): string[] {
-  const texts = new Array<string>(n);
-  for (let i = 0; i < n; i++) texts[i] = stream.text();
-  stream.finish();
-  return texts;
-}
-
-function readDetails(header: Header, stream: Stream): Pick<FlameTree, "kinds" | "modules" | "files" | "lines"> {
-  const { nNames, nTexts } = header;
-  const kinds = new Uint8Array(nNames);
-  const [modules, files, lines] = [new Uint32Array(nNames), new Uint32Array(nNames), new Uint32Array(nNames)];
-  for (let i = 0; i < nNames; i++) {
-    kinds[i] = stream.numberTo(255, "the kind of a name");
-    modules[i] = stream.numberTo(nTexts, "the number of a text");
-    files[i] = stream.numberTo(nTexts, "the number of a text");
-    lines[i] = stream.numberTo(2 ** 32 - 1, "a line");
-  }
-  stream.finish();
-  return { kinds, modules, files, lines };
+  if (isFirst) nodeNames.close(nameAt);
+  leaves.close(leafAt);
+  return x;
 }
 
 /** Sums of doubles are exact up to 2^53, and close beyond. */
-function checkTotals(header: Header, sums: Sums[], stream: Stream): void {
-  header.totals.forEach((said, i) => {
-    const { total, size } = sums[i];
-    const allowed = size < 2 ** 53 ? 0 : size * 1e-6;
-    if (!(Math.abs(total - said) <= allowed)) stream.fail(`its values add up to ${total}, but it says ${said}`);
+function checkTotal(said: number, total: number, size: number, stream: Stream): void {
+  if (!(Math.abs(total - said) <= (size < 2 ** 53 ? 0 : size * 1e-6))) stream.fail(`its values add up to ${total}, but it says ${said}`);
+}
+
+function addTo(sums: Column, column: Column, factor: number): void {
+  for (let i = 0; i < sums.length; i++) sums[i] += column[i] * factor;
+}
+
+/** Reads all columns. The layout of two is that of the first and that of the second, multiplied, added up. */
+function readColumns(header: Header, streams: Streams, levelStart: Uint32Array): Nodes {
+  const { n, nColumns, isSigned, factor, totals } = header;
+  /* Values with a sign, and factors, are added up as doubles. */
+  const isSmall = !isSigned && factor === 1 && totals.reduce((a, b) => a + b, 0) < 2 ** 32;
+  const column = () => (isSmall ? new Uint32Array(n) : new Float64Array(n));
+  const isDiff = nColumns === 2;
+  const nodes: Nodes = {
+    left: column(),
+    width: column(),
+    name: header.nNames < 65536 ? new Uint16Array(n) : new Uint32Array(n),
+    before: isDiff ? column() : null,
+    after: isDiff ? column() : null,
+    values: !isDiff && isSigned ? new Float64Array(n) : null,
+    flags: streams.flags.nLeft > 0 ? new Uint8Array(n) : null,
+  };
+  const walk: Walk = { header, streams, levelStart, nodes, isFilled: new Uint8Array(header.nLeaves) };
+  totals.forEach((said, i) => {
+    const [left, width] = i === 0 ? [nodes.left, nodes.width] : [column(), column()];
+    const size = readNodes(walk, i, left, width, false, i === 0);
+    const values = i === 1 ? nodes.after : (nodes.before ?? nodes.values);
+    const total = values && isSigned ? readNodes(walk, i, column(), values, true, false) : size;
+    checkTotal(said, total, size, streams.leaves[i]);
+    if (isDiff && !isSigned) values?.set(width);
+    if (i === 0) return;
+    addTo(nodes.left, left, factor);
+    addTo(nodes.width, width, factor);
+    if (factor !== 1 && values) for (let node = 0; node < n; node++) values[node] *= factor;
   });
+  if (n > 1 && walk.isFilled.includes(0)) streams.leaves[0].fail("a leaf has no value");
+  return nodes;
+}
+
+function readDetails({ nNames, nTexts }: Header, stream: Stream): Pick<FlameTree, "kinds" | "modules" | "files" | "lines"> {
+  const all = stream.rest();
+  if (all.length !== 4 * nNames) stream.fail(`${all.length} numbers do for ${all.length / 4} names, not ${nNames}`);
+  const kinds = new Uint8Array(nNames);
+  const [modules, files, lines] = [new Uint32Array(nNames), new Uint32Array(nNames), new Uint32Array(nNames)];
+  for (let i = 0; i < nNames; i++) {
+    const at = 4 * i;
+    if (all[at] > 255 || all[at + 1] > nTexts || all[at + 2] > nTexts) stream.fail(`those of name ${i} make no sense`);
+    kinds[i] = all[at];
+    modules[i] = all[at + 1];
+    files[i] = all[at + 2];
+    lines[i] = all[at + 3];
+  }
+  return { kinds, modules, files, lines };
 }
 
 /** Decodes a flame graph. Throws FormatError. The bytes are not needed afterwards. */
 export function decodeFlame(bytes: Uint8Array): FlameTree {
   const { header, streams } = readHeader(bytes);
-  const shape = readShape(header, streams);
-  const nodes = allocate(header, streams);
-  const ids = readNames(header, streams, shape);
-  const isPlain = header.nColumns === 1 && !header.isSigned;
-  const sums = isPlain ? [readPlainValues(header, streams, shape, nodes, ids)] : readSides(header, streams, shape, nodes, ids);
-  checkTotals(header, sums, streams.leaves[0]);
+  const { n, maxDepth, unit, divisor, factor, isInverted, isSigned, samples } = header;
+  const levelStart = readLevels(header, streams);
   return {
-    ...nodes,
+    ...readColumns(header, streams, levelStart),
     ...readDetails(header, streams.details),
-    n: header.n,
-    depth: header.maxDepth + 1,
-    levelStart: shape.levelStart,
-    names: readTexts(streams.names, header.nNames),
-    texts: ["", ...readTexts(streams.texts, header.nTexts)],
-    unit: header.unit,
-    divisor: header.divisor,
-    factor: header.factor,
-    isInverted: header.isInverted,
-    isSigned: header.isSigned,
-    totals: header.totals.map((total) => total * header.divisor),
-    samples: header.samples,
+    n,
+    depth: maxDepth + 1,
+    levelStart,
+    names: streams.names.texts(header.nNames),
+    texts: ["", ...streams.texts.texts(header.nTexts)],
+    unit,
+    divisor,
+    factor,
+    isInverted,
+    isSigned,
+    totals: header.totals.map((total) => total * divisor),
+    samples,
   };
 }

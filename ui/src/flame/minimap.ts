@@ -17,7 +17,7 @@ export class Minimap {
 
   constructor(canvas: HTMLCanvasElement) {
     this.canvas = canvas;
-    this.context = context2d(canvas, { alpha: false });
+    this.context = context2d(canvas, {}); /* not opaque: it would be black until it is painted */
   }
 
   /** Paints all of the tree; only when the tree, its colours, the search or the size changed. */
@@ -44,6 +44,7 @@ export class Minimap {
     const { context, canvas } = this;
     const { width, height } = canvas;
     const total = scene.tree.width[0];
+    if (this.nRows === 0) return;
     context.imageSmoothingEnabled = false;
     context.drawImage(this.strip.canvas, 0, 0, width, this.nRows, 0, 0, width, height);
     const from = total > 0 ? Math.floor((scene.v0 / total) * width) : 0;

@@ -106,7 +106,8 @@ export function paintLevel(scene: Scene, level: number, pixels: Uint32Array, off
   let lit = -1;
   while (i < end && left[i] < v1) {
     const x = (left[i] - v0) * scale;
-    const xEnd = (left[i] + width[i] - v0) * scale;
+    const endsAt = left[i] + width[i];
+    const xEnd = endsAt === v1 ? nPixels : (endsAt - v0) * scale; /* what ends with the view does so without rounding */
     if (xEnd - x >= 1) {
       let from = Math.floor(x);
       let to = Math.floor(xEnd);

@@ -87,13 +87,16 @@ export class Screen {
     if (this.geometry.width > 0 && this.geometry.height > 0) this.owner.draw();
   }
 
-  /** Draws the graph and, above it, which part of everything that is; the latter is painted anew only if it changed. */
-  drawGraph(scene: Scene, isOverviewNew: boolean): void {
+  drawGraph(scene: Scene): void {
+    this.graph.draw(scene, this.geometry);
+  }
+
+  /** Draws, above the graph, which part of everything that is; everything is painted anew only if it changed. */
+  drawOverview(scene: Scene, isNew: boolean): void {
     const { geometry, map, minimap } = this;
-    this.graph.draw(scene, geometry);
     const height = map ? Math.round(map.clientHeight * geometry.ratio) : 0;
     if (!minimap || height === 0) return;
-    if (isOverviewNew) minimap.paint(scene, geometry.width, height, geometry.isFlame);
+    if (isNew) minimap.paint(scene, geometry.width, height, geometry.isFlame);
     minimap.draw(scene, geometry);
   }
 

@@ -7,48 +7,41 @@ export class FormatError extends Error {
 }
 
 const MAX_NUMBER_BYTES = 10;
-const decoder = new TextDecoder();
+const NOT_ASCII = /[^\0-\x7f]/;
+const utf8 = new TextDecoder();
 
-/** A part of the bytes, read from its beginning to its end. */
+/** A part of the bytes, read from its beginning to its end. Loops over many numbers keep `at` in a variable of their own, read
+ *  without looking at the end, and give it back to close(): what lies behind a part is other parts, or nothing. */
 export class Stream {
-  private readonly bytes: Uint8Array;
-  private position: number;
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  at: number;
   private readonly end: number;
   private readonly label: string;
 
   constructor(bytes: Uint8Array, start: number, end: number, label: string) {
     this.bytes = bytes;
-    this.position = start;
+    this.start = this.at = start;
     this.end = end;
     this.label = label;
   }
 
-  get offset(): number {
-    return this.position;
-  }
-
   get nLeft(): number {
-    return this.end - this.position;
+    return this.end - this.at;
   }
 
   fail(what: string): never {
-    throw new FormatError(`This flame graph is damaged: ${what} (${this.label}, byte ${this.position}). Load it again.`);
+    throw new FormatError(`This flame graph is damaged: ${what} (${this.label}, byte ${this.at}). Load it again.`);
   }
 
   /** An unsigned LEB128 number. Beyond 2^53 it is rounded. */
   number(): number {
-    if (this.position >= this.end) this.fail("a part of it ends early");
-    const byte = this.bytes[this.position++];
-    return byte < 128 ? byte : this.longNumber(byte - 128);
-  }
-
-  private longNumber(low: number): number {
-    let value = low;
-    let scale = 128;
-    for (let i = 1; i < MAX_NUMBER_BYTES; i++) {
-      if (this.position >= this.end) this.fail("a part of it ends within a number");
-      const byte = this.bytes[this.position++];
-      if (i === MAX_NUMBER_BYTES - 1 && byte > 1) break;
+    let value = 0;
+    let scale = 1;
+    for (let i = 1; i <= MAX_NUMBER_BYTES; i++) {
+      if (this.nLeft <= 0) this.fail("it ends early");
+      const byte = this.bytes[this.at++];
+      if (i === MAX_NUMBER_BYTES && byte > 1) break;
       value += (byte & 127) * scale;
       if (byte < 128) return value;
       scale *= 128;
@@ -56,24 +49,29 @@ export class Stream {
     return this.fail("a number is too long");
   }
 
-  /** n numbers of at most `limit`, which is below 2^32. A loop of its own, since there are a million of them. */
-  numbers(n: number, limit: number, what: string): Uint32Array {
-    const { bytes, end } = this;
-    const into = new Uint32Array(n);
-    let at = this.position;
-    for (let i = 0; i < n; i++) {
-      let value = at < end ? bytes[at] : 128;
-      if (value < 128) at++;
-      else {
-        this.position = at;
-        value = this.number();
-        at = this.position;
+  /** The number at `at`, which has more than one byte; this.at is behind it then. */
+  numberAt(at: number): number {
+    this.at = at;
+    return this.number();
+  }
+
+  /** All numbers that are left; none may have more than 32 bits. */
+  rest(): Uint32Array {
+    const { bytes } = this;
+    const into = new Uint32Array(this.nLeft);
+    const end = this.at + this.nLeft;
+    let n = 0;
+    for (let at = this.at; at < end; ) {
+      let value = bytes[at++];
+      if (value > 127) {
+        value = this.numberAt(at - 1);
+        at = this.at;
+        if (value >= 2 ** 32) this.fail(`${value} is too large`);
       }
-      if (value > limit) this.fail(`${what} is ${value}, at most ${limit} is possible`);
-      into[i] = value;
+      into[n++] = value;
     }
-    this.position = at;
-    return into;
+    this.at = end;
+    return into.subarray(0, n);
   }
 
   /** A zigzag-coded number: 0, -1, 1, -2 are 0, 1, 2, 3. */
@@ -82,28 +80,40 @@ export class Stream {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
-  /** A number of at most `limit`. */
-  numberTo(limit: number, what: string): number {
-    const value = this.number();
-    if (value > limit) this.fail(`${what} is ${value}, at most ${limit} is possible`);
-    return value;
+  /** Bytes as UTF-8; what is none becomes replacement characters. */
+  text(length: number): string {
+    if (length > this.nLeft) this.fail(`a text has ${length} bytes`);
+    this.at += length;
+    return utf8.decode(this.bytes.subarray(this.at - length, this.at));
   }
 
-  /** Its length, and UTF-8; what is not UTF-8 becomes replacement characters. */
-  text(): string {
-    const length = this.numberTo(this.nLeft, "the length of a text");
-    this.position += length;
-    return decoder.decode(this.bytes.subarray(this.position - length, this.position));
+  /** n texts, each behind its length, up to the end. */
+  texts(n: number): string[] {
+    const { bytes, start } = this;
+    /* A character for each byte, so that texts are cut out of one: most of them have nothing but ASCII. */
+    const all = new TextDecoder("latin1").decode(bytes.subarray(start, this.end));
+    const texts = new Array<string>(n);
+    for (let i = 0; i < n; i++) {
+      const length = this.number();
+      const from = this.at - start;
+      texts[i] = all.slice(from, from + length);
+      if (length > this.nLeft || NOT_ASCII.test(texts[i])) texts[i] = this.text(length);
+      else this.at += length;
+    }
+    this.close();
+    return texts;
   }
 
   /** The next `length` bytes as a stream of their own. */
   part(length: number, label: string): Stream {
-    if (length > this.nLeft) this.fail(`${label} would be ${length} bytes long, ${this.nLeft} are left`);
-    this.position += length;
-    return new Stream(this.bytes, this.position - length, this.position, label);
+    if (length > this.nLeft) this.fail(`${label} take ${length} bytes, ${this.nLeft} are left`);
+    this.at += length;
+    return new Stream(this.bytes, this.at - length, this.at, label);
   }
 
-  finish(): void {
-    if (this.position !== this.end) this.fail(`${this.end - this.position} bytes are left over`);
+  /** Says that everything was read, up to `at`. */
+  close(at = this.at): void {
+    this.at = at;
+    if (this.nLeft !== 0) this.fail(this.nLeft < 0 ? "it ends early" : `${this.nLeft} bytes are left over`);
   }
 }

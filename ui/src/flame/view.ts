@@ -41,7 +41,8 @@ export class FlameView {
   private settleTimer = 0;
   /* What the next animation frame has to draw. */
   private needsGraph = true;
-  private needsOverview = true;
+  /* The overview is painted a frame later than the graph, which one waits for: in how many frames; 0 if it is right as it is. */
+  private overviewIn = 2;
   private needsPoint = false;
 
   constructor(host: HTMLElement, options: FlameOptions) {
@@ -195,7 +196,7 @@ export class FlameView {
 
   private redraw(isOverviewNew: boolean): void {
     this.needsGraph = true;
-    this.needsOverview ||= isOverviewNew;
+    if (isOverviewNew) this.overviewIn = 2;
     this.screen.request();
   }
 
@@ -212,15 +213,17 @@ export class FlameView {
       const limit = this.maxScroll(camera.range);
       screen.geometry.scroll = Math.max(0, Math.min(Math.round(camera.scroll), limit));
       screen.stage.classList.toggle("is-scrolling", limit > 0);
-      screen.drawGraph(this.scene, this.needsOverview);
-      this.needsGraph = this.needsOverview = false;
+      screen.drawGraph(this.scene);
     }
+    const isOverviewDue = this.overviewIn > 0 && --this.overviewIn === 0;
+    if (this.needsGraph || isOverviewDue) screen.drawOverview(this.scene, isOverviewDue);
+    this.needsGraph = false;
     if (this.needsPoint) this.pointNow();
     screen.drawOutlines(this.scene, [
       { node: this.hoveredNode, colour: "hover", thickness: 1 },
       { node: this.selectedNode, colour: "selected", thickness: this.isFocused ? 2.5 : 1.5 },
     ]);
-    if (camera.isMoving) screen.request();
+    if (camera.isMoving || this.overviewIn > 0) screen.request();
     if (hasArrived) this.settle();
   }
 
