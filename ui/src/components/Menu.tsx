@@ -34,7 +34,8 @@ export function Menu({ label, entries, x, y, onClose }: {
 
   useLayoutEffect(() => {
     const box = ref.current!.getBoundingClientRect();
-    setPlace({ x: Math.max(4, Math.min(x, innerWidth - box.width - 4)), y: Math.max(4, Math.min(y, innerHeight - box.height - 4)) });
+    const { clientWidth, clientHeight } = document.documentElement; /* without scroll bars */
+    setPlace({ x: Math.max(4, Math.min(x, clientWidth - box.width - 4)), y: Math.max(4, Math.min(y, clientHeight - box.height - 4)) });
     ref.current!.querySelector<HTMLElement>("[role^=menuitem]:not([aria-disabled])")?.focus();
   }, [x, y]);
   useEffect(() => {
@@ -86,7 +87,7 @@ export function Menu({ label, entries, x, y, onClose }: {
         const role = entry.isChecked === undefined ? "menuitem" : "menuitemcheckbox";
         if (entry.href !== undefined && !entry.isOff) {
           return (
-            <a key={index} role={role} tabIndex={-1} href={entry.href} download={entry.download} data-out="" onClick={close}>{content}</a>
+            <a key={index} role={role} tabIndex={-1} href={entry.href} download={entry.download} onClick={close}>{content}</a>
           );
         }
         return (

@@ -20,7 +20,7 @@ export interface Hint {
 }
 
 export const MIN_SAMPLES = 100;
-const WIDE_LEAF = 0.15;
+const WIDE_LEAF = 0.1;
 const SHARED_LEAF = 0.05;
 const SHARED_CALLERS = 8;
 const DEEP_LEVELS = 100;

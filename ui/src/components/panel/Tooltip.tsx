@@ -26,7 +26,7 @@ export function Tooltip({ pointed }: { pointed: Signal<Pointed | null> }) {
     const element = ref.current;
     if (!element || !at) return;
     const { width, height } = element.getBoundingClientRect();
-    const x = at.x + DISTANCE + width > innerWidth ? Math.max(4, at.x - DISTANCE - width) : at.x + DISTANCE;
+    const x = at.x + DISTANCE + width > document.documentElement.clientWidth ? Math.max(4, at.x - DISTANCE - width) : at.x + DISTANCE;
     const y = at.y + DISTANCE + height > innerHeight ? Math.max(4, at.y - DISTANCE - height) : at.y + DISTANCE;
     element.style.transform = `translate(${Math.round(x)}px, ${Math.round(y)}px)`;
   }, [at]);

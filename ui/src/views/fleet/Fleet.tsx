@@ -64,7 +64,7 @@ function columnsOf(width: number, range: TimeRange, nowMs: number): Column<Servi
     cell: (row) => <Sparkline points={(row.cpu ?? row.memory)?.after ?? null} behind={(row.cpu ?? row.memory)?.before ?? null} />,
   };
   const cpuChange: Column<ServiceRow> = {
-    id: "cpu-change", title: width < 560 ? "Since yesterday" : "CPU since yesterday", isSortable: true, isNumber: true, width: width < 560 ? "11em" : "12.5em",
+    id: "cpu-change", title: width < 560 ? "Since yesterday" : "CPU since yesterday", isSortable: true, isNumber: true, width: "12.5em",
     hint: "Against the same range a day before, and whether that is more than chance.",
     cell: (row) => <ChangeCell change={row.cpuChange} unit="cores" />,
   };
@@ -72,7 +72,7 @@ function columnsOf(width: number, range: TimeRange, nowMs: number): Column<Servi
     id: "memory", title: "Memory", hint: "In use, on average, all instances added up.", isNumber: true, isSortable: true, width: "6.5em",
     cell: (row) => <Memory value={row.memoryChange.after} />,
   };
-  const memoryChange: Column<ServiceRow> = { ...cpuChange, id: "memory-change", title: "Memory since yesterday", width: "12.5em", cell: (row) => <ChangeCell change={row.memoryChange} unit="bytes" /> };
+  const memoryChange: Column<ServiceRow> = { ...cpuChange, id: "memory-change", title: "Memory since yesterday", cell: (row) => <ChangeCell change={row.memoryChange} unit="bytes" /> };
   const seen: Column<ServiceRow> = {
     id: "seen", title: "Last profile", hint: "When the last profile came, and what was dropped since the server started.", isSortable: true, width: "11em",
     cell: (row) => <HealthCell row={row} nowMs={nowMs} />,
@@ -81,7 +81,7 @@ function columnsOf(width: number, range: TimeRange, nowMs: number): Column<Servi
     id: "compare", title: "Yesterday", width: "5.5em",
     cell: (row) => <a href={compareUrl(rowQuery(row), range, nowMs)} aria-label={`Compare ${shortened(row.service)} with yesterday`}>Compare</a>,
   };
-  if (width < 560) return [{ ...service, width: "minmax(6em, 1fr)" }, { ...cpu, width: "4.5em" }, cpuChange];
+  if (width < 560) return [{ ...service, width: "minmax(5em, 1fr)" }, { ...cpu, width: "4em" }, cpuChange];
   if (width < 900) return [service, cpu, cpuChange, memory, compare];
   if (width < 1150) return [service, cpu, cpuChange, memory, memoryChange, compare];
   return [service, cpu, line, cpuChange, memory, memoryChange, seen, compare];
