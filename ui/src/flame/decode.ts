@@ -224,8 +224,8 @@ function readNodes(walk: Walk, column: number, left: Column, width: Column, isSi
   const cursors = levelStart.slice(); /* the next node of each level */
   const names = new Uint32Array(maxDepth + 1); /* by level, of open nodes, like own values, which count when they are left */
   const own = new Float64Array(maxDepth + 1);
-  const valueOf = (value: number) => {
-    if (!header.isSigned) return value;
+  const hasSigns = header.isSigned;
+  const withSign = (value: number) => {
     const size = value % 2 === 0 ? value / 2 : (value + 1) / 2;
     return isSigned && value % 2 !== 0 ? -size : size;
   };
@@ -250,7 +250,8 @@ function readNodes(walk: Walk, column: number, left: Column, width: Column, isSi
     const behind = first + run;
     while (nextInner < behind) {
       if (nextInner === behind - 1) inner.fail(`node ${nextInner} is a leaf`);
-      own[level + nextInner - first] = valueOf(inner.number());
+      const value = inner.number();
+      own[level + nextInner - first] = hasSigns ? withSign(value) : value;
       nextInner = nextIn(inner, nextInner, n);
     }
     while (nextFlagged < behind) {
@@ -262,7 +263,8 @@ function readNodes(walk: Walk, column: number, left: Column, width: Column, isSi
     }
     let id = names[level - 1];
     for (; level <= last; level++) {
-      const node = cursors[level]++;
+      const node = cursors[level];
+      cursors[level] = node + 1;
       left[node] = x;
       if (!isFirst) continue;
       let number = bytes[nameAt++];
@@ -278,7 +280,8 @@ function readNodes(walk: Walk, column: number, left: Column, width: Column, isSi
         if (!(number < nNames)) nodeNames.fail(`there is no name ${number}`);
         id = number;
       }
-      name[node] = names[level] = id;
+      names[level] = id;
+      name[node] = id;
     }
     first = behind;
     let value = bytes[leafAt++];
@@ -287,7 +290,7 @@ function readNodes(walk: Walk, column: number, left: Column, width: Column, isSi
       leafAt = leaves.at;
     }
     if (value !== 0) isFilled[leaf] = 1;
-    value = valueOf(value);
+    if (hasSigns) value = withSign(value);
     width[cursors[last] - 1] = value;
     x += value;
     let to = 0;

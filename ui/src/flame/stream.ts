@@ -36,11 +36,12 @@ export class Stream {
 
   /** An unsigned LEB128 number. Beyond 2^53 it is rounded. */
   number(): number {
+    const { bytes, end } = this;
     let value = 0;
     let scale = 1;
     for (let i = 1; i <= MAX_NUMBER_BYTES; i++) {
-      if (this.nLeft <= 0) this.fail("it ends early");
-      const byte = this.bytes[this.at++];
+      if (this.at >= end) this.fail("it ends early");
+      const byte = bytes[this.at++];
       if (i === MAX_NUMBER_BYTES && byte > 1) break;
       value += (byte & 127) * scale;
       if (byte < 128) return value;
