@@ -493,10 +493,8 @@ static bool is_packed_name(const char *name)
     return options.pack != PACK_NONE;
 }
 
-static const char *file_type(const struct run *run, const struct format *file)
+static const char *file_type(const struct format *file)
 {
-    if (run->own.file && is_packed_name(run->own.file))
-        return "application/octet-stream";
     if (strcmp(file->name, "otlp") == 0)
         return "application/x-protobuf";
     if (strcmp(file->name, "otlp-json") == 0)
@@ -506,10 +504,14 @@ static const char *file_type(const struct run *run, const struct format *file)
     return file->is_binary ? "application/octet-stream" : "text/plain; charset=utf-8";
 }
 
-static const char *content_type(const struct run *run)
+static const char *content_type(const struct run *run, const struct format *file)
 {
     const char *format = value_of(run, "format");
 
+    if (run->own.file && is_packed_name(run->own.file))
+        return "application/octet-stream";
+    if (file)
+        return file_type(file);
     if (is_flame(run))
         return FLAMEBYTES_TYPE;
     if (run->own.output == APIROW_JSON || (format && strcmp(format, "json") == 0))
@@ -540,7 +542,7 @@ static void answer(struct run *run, int status)
     const struct format *file = file_format(run);
     char text[16];
 
-    exchange_answer(run->exchange, 200, file ? file_type(run, file) : content_type(run), SLICE(""));
+    exchange_answer(run->exchange, 200, content_type(run, file), SLICE(""));
     buffer_done(&run->exchange->response.body);
     run->exchange->response.body = run->out;
     buffer_init(&run->out, 0);

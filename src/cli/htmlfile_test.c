@@ -87,7 +87,7 @@ TEST(htmlfile_writes_the_type_that_is_asked_for)
     struct error err;
 
     if (!has_page())
-        test_skip("this was built without the page");
+        test_skip("impossible here: this program was built without its page");
     batch_init(&batch, NULL);
     random_batch(&batch, &shape);
     buffer_init(&out, 0);
@@ -113,7 +113,7 @@ TEST(htmlfile_says_that_there_is_no_page)
     struct error err;
 
     if (has_page())
-        test_skip("this was built with the page");
+        test_skip("impossible here: this program was built with its page");
     buffer_init(&out, 0);
     CHECK_ERROR(htmlfile_write(SLICE("x"), SLICE(""), &out, &err), &err, ERR_UNSUPPORTED);
     CHECK_HAS(err.text, "built without its page (make UI=0)");

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "cli/htmlfile.h"
+#include "pack/packer.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -27,12 +28,7 @@ const struct format *output_find(struct slice name)
 
 const struct format *output_find_by_path(struct slice path)
 {
-    static const char *const endings[] = { ".html", ".htm", ".html.gz", ".html.zst", ".html.lz4" };
-
-    for (size_t i = 0; i < ARRAY_LEN(endings); i++)
-        if (slice_ends_with(path, slice_from(endings[i])))
-            return &htmlfile_format;
-    return format_find_by_path(path);
+    return format_has_ending(&htmlfile_format, path) ? &htmlfile_format : format_find_by_path(path);
 }
 
 struct slice output_base_name(const char *path)
@@ -67,7 +63,7 @@ static bool would_garble_terminal(const struct command_context *context, const s
     return (options->pack != PACK_NONE || format->is_binary) && output_is_terminal(context, path);
 }
 
-int output_write_bytes(struct command_context *context, struct slice bytes, const char *path, struct error *err)
+static int write_all(struct command_context *context, struct slice bytes, const char *path, struct error *err)
 {
     if (!context->world->served)
         return fs_write_file(path, bytes, err);
@@ -89,8 +85,23 @@ int output_write(struct command_context *context, const struct batch *batch, con
     command_progress(context, "writing");
     result = format->encode(batch, options, &out, err);
     if (result == 0)
-        result = output_write_bytes(context, buffer_slice(&out), path, err);
+        result = write_all(context, buffer_slice(&out), path, err);
     command_progress_end(context);
     buffer_done(&out);
     return result;
+}
+
+int output_write_bytes(struct command_context *context, struct slice bytes, const char *path, struct error *err)
+{
+    struct format_write_options options = { .pack = PACK_NONE };
+    AUTO(packer_freep) struct packer *packer = NULL;
+    AUTO(buffer_done) struct buffer packed;
+
+    buffer_init(&packed, 0);
+    output_pack_by_name(path, &options);
+    if (options.pack == PACK_NONE)
+        return write_all(context, bytes, path, err);
+    if (packer_new(&packer, err) < 0 || packer_pack(packer, options.pack, PACK_LEVEL_DEFAULT, bytes, &packed, err) < 0)
+        return -1;
+    return write_all(context, buffer_slice(&packed), path, err);
 }

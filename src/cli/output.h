@@ -24,6 +24,6 @@ bool output_is_terminal(const struct command_context *context, const char *path)
  * says. Errors: ERR_USAGE for what would garble a terminal, those of the format, ERR_IO ... */
 MUST_CHECK int output_write(struct command_context *context, const struct batch *batch, const struct format *format,
                             const struct format_write_options *options, const char *path, struct error *err);
-/* The same for bytes that are there already. */
+/* The same for bytes that are there already; the ending of the name says how they are compressed. */
 MUST_CHECK int output_write_bytes(struct command_context *context, struct slice bytes, const char *path,
                                   struct error *err);

@@ -110,7 +110,7 @@ static bool pack(struct exchange *exchange, const struct encoding *encoding)
 
 /* --- delivering --- */
 
-void deliver_count(struct exchange *exchange)
+static void count(struct exchange *exchange)
 {
     struct httpserver *server = exchange->loop->server;
     uint64_t bytes = exchange->response.body.len;
@@ -129,18 +129,25 @@ void deliver_count(struct exchange *exchange)
                       CLOCK_NS_PER_SECOND);
 }
 
+static bool is_whole(struct exchange *exchange)
+{
+    struct error err;
+
+    if (buffer_check(&exchange->response.body, &err) == 0)
+        return true;
+    exchange_fail(exchange, &err);
+    return false;
+}
+
 void deliver_prepare(struct exchange *exchange)
 {
     struct response *response = &exchange->response;
     bool is_tagged = has_tag(exchange), may_pack = is_packable(response);
     const struct encoding *encoding = may_pack ? choose_encoding(exchange) : NULL;
-    struct error err;
     char tag[TAG_BYTES];
 
-    if (buffer_check(&response->body, &err) < 0) {
-        exchange_fail(exchange, &err);
+    if (!is_whole(exchange))
         return;
-    }
     if (is_tagged)
         write_tag(buffer_slice(&response->body), tag);
     if (is_tagged && etag_is_known(&exchange->request.headers, tag))
@@ -151,5 +158,11 @@ void deliver_prepare(struct exchange *exchange)
         exchange_header_text(exchange, "vary", "accept-encoding");
     if (is_tagged)
         put_tag(exchange, tag, encoding);
-    deliver_count(exchange);
+    count(exchange);
+}
+
+void deliver_quick(struct exchange *exchange)
+{
+    if (is_whole(exchange))
+        count(exchange);
 }

@@ -184,6 +184,21 @@ TEST(deliver_counts_what_loops_answer_too)
     WAIT_UNTIL(httpserver_counts(server).answer_bytes == 0);
 }
 
+TEST(deliver_gives_nothing_that_is_a_part_of_an_answer)
+{
+    SERVER = start();
+    CLIENT fd = dial(server);
+    ANSWER answer = { 0 };
+    static const char *const paths[] = { "/torn", "/quick-torn" };
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        get(fd, paths[i], "", &answer);
+        CHECK(answer.status >= 400);
+        CHECK(!head_has(&answer, "cache-control"));
+        CHECK(slice_find(buffer_slice(&answer.body), SLICE("0123")) < 0);
+    }
+}
+
 TEST(deliver_gets_the_room_back_of_who_does_not_read)
 {
     SERVER = start_with((struct httpserver_options){ .write_timeout_ns = 50 * MS });

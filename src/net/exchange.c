@@ -376,7 +376,7 @@ void exchange_is_complete(struct exchange *exchange)
     connection_wait_for(exchange->connection, CONNECTION_WORK);
     if (exchange->route->is_quick) {
         exchange->route->handler(exchange);
-        deliver_count(exchange);
+        deliver_quick(exchange);
         connection_answer(exchange);
         return;
     }

@@ -57,6 +57,17 @@ static inline void handle_large(struct exchange *exchange)
         buffer_append(&exchange->response.body, "0123456789abcdef", 16);
 }
 
+/* What it had no memory for is missing. */
+static inline void handle_torn(struct exchange *exchange)
+{
+    exchange_answer(exchange, 200, NULL, SLICE(""));
+    exchange_header_text(exchange, "cache-control", "immutable");
+    buffer_done(&exchange->response.body);
+    buffer_init(&exchange->response.body, 8);
+    buffer_append_text(&exchange->response.body, "01234567");
+    buffer_append_text(&exchange->response.body, "89");
+}
+
 /* As many zeros as the query says, as JSON; those of "?1000000!" look at random, so that they do not compress. */
 static inline void handle_zeros(struct exchange *exchange)
 {
@@ -108,6 +119,8 @@ static const struct route routes[] = {
     { .method = HTTP_POST, .path = "/gate", .handler = handle_gate, .lane = lane },
     { .method = HTTP_POST, .path = "/spill", .handler = handle_gate, .overflow = overflow, .lane = lane },
     { .method = HTTP_GET, .path = "/large", .handler = handle_large, .is_quick = true },
+    { .method = HTTP_GET, .path = "/torn", .handler = handle_torn },
+    { .method = HTTP_GET, .path = "/quick-torn", .handler = handle_torn, .is_quick = true },
     { .method = HTTP_GET, .path = "/silent", .handler = handle_nothing },
     { .method = HTTP_POST, .path = "/admitted", .handler = handle_echo, .admit = admit },
     { .method = HTTP_GET, .path = "/read", .scope = ROUTE_READ, .handler = handle_hello },

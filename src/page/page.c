@@ -76,12 +76,15 @@ static void give(struct exchange *exchange, const struct page_asset *asset)
 /* Whether it is a path that can stand in an attribute and in no way be another server: "/hearth", "/tools/hearth/". */
 static bool is_prefix(struct slice text)
 {
+    static const char marks[] = { '/', '-', '.', '_', '~' };
+
     if (text.len < 2 || text.len > MAX_PREFIX_BYTES || text.ptr[0] != '/' || slice_find(text, SLICE("//")) >= 0)
         return false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
 
-        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && !strchr("/-._~", c))
+        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+            !memchr(marks, c, sizeof(marks)))
             return false;
     }
     return true;

@@ -110,6 +110,11 @@ const struct format *format_find_by_path(struct slice path)
     return NULL;
 }
 
+bool format_has_ending(const struct format *format, struct slice path)
+{
+    return extension_len(path, format->extensions) > 0 || extension_len(without_packing(path), format->extensions) > 0;
+}
+
 /* The first bytes as an error message can show them: text as text, the rest as hex. */
 static void describe_bytes(struct slice bytes, char *text, size_t size)
 {

@@ -42,6 +42,8 @@ extern const struct format formats[];
 const struct format *format_find(struct slice name);
 /* By the ending of a file name ("x.pb.gz"), or NULL. */
 const struct format *format_find_by_path(struct slice path);
+/* Whether a file name has an ending of this one, with that of a compression behind it or without. */
+bool format_has_ending(const struct format *format, struct slice path);
 
 /* Reads bytes of any known format (or of `format`, if not NULL): unwraps compression within the limits of the batch,
  * finds the format, decodes. `unpacker` owns the decompressed bytes, which must outlive the batch.

@@ -42,6 +42,10 @@ TEST(format_is_found_by_the_longest_ending_of_a_path)
     CHECK(format_find_by_path(SLICE("x")) == NULL);
     CHECK(format_find_by_path(SLICE("folded")) == NULL);
     CHECK(format_find_by_path(SLICE("-")) == NULL);
+    CHECK(format_has_ending(format_find(SLICE("folded")), SLICE("x.folded")));
+    CHECK(format_has_ending(format_find(SLICE("folded")), SLICE("x.folded.zst")));
+    CHECK(!format_has_ending(format_find(SLICE("folded")), SLICE("x.pb.gz")));
+    CHECK(!format_has_ending(format_find(SLICE("folded")), SLICE("x.gz")));
 }
 
 TEST(format_is_found_by_content_also_inside_compression)

@@ -60,6 +60,9 @@ run hearth query --data-dir data api -o api.html
 shows_in api.html api 15 count
 run hearth diff profile.folded after.folded -o both.html
 shows_in both.html 'profile.folded against after.folded' "{'before': 15, 'after': 25}" count
+run hearth diff profile.folded after.folded -o both.htm.gz
+gzip -dc both.htm.gz >unpacked.html
+same_file unpacked.html both.html
 run hearth diff --data-dir data --baseline api --comparison next -o both.html
 shows_in both.html 'api against next' "{'before': 15, 'after': 25}" count
 
@@ -73,6 +76,10 @@ run curl -s -D head -o served.html "$url/api/v1/diff?baseline=api&comparison=nex
 same_file served.html both.html
 grep -qi '^content-type: text/html' head || fail "another type:" "$(cat head)"
 grep -qi '^content-disposition: attachment; filename="profile.html"' head || fail "not to be saved:" "$(cat head)"
+run curl -s -D head -o served.html.gz "$url/api/v1/diff?baseline=api&comparison=next&file=both.html.gz"
+gzip -dc served.html.gz >served.html
+same_file served.html both.html
+grep -qi '^content-type: application/octet-stream' head || fail "another type:" "$(cat head)"
 run hearth query --url "$url" api -o remote.html
 same_file remote.html api.html
 stop_server
