@@ -221,7 +221,7 @@ export class FlameView {
     if (this.needsPoint) this.pointNow();
     screen.drawOutlines(this.scene, [
       { node: this.hoveredNode, colour: "hover", thickness: 1 },
-      { node: this.selectedNode, colour: "selected", thickness: this.isFocused ? 2.5 : 1.5 },
+      { node: this.selectedNode, colour: "selected", thickness: this.isFocused ? 2 : 1 },
     ]);
     if (camera.isMoving || this.overviewIn > 0) screen.request();
     if (hasArrived) this.settle();

@@ -131,7 +131,7 @@ export function CallTree({ panel }: { panel: Panel }) {
               }}
             >
               <div role="gridcell" class="call-tree-name">
-                <span class="call-tree-indent" style={{ width: `${Math.min(row.level, MAX_INDENT) * 14}px` }}>{row.level > MAX_INDENT ? row.level : ""}</span>
+                <span class="call-tree-indent" style={{ "--level": Math.min(row.level, MAX_INDENT) }}>{row.level > MAX_INDENT ? row.level : ""}</span>
                 <span
                   class="call-tree-toggle" aria-hidden="true"
                   onClick={(event) => {

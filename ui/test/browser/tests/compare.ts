@@ -2,6 +2,7 @@
 // Two selections side by side.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { addressOf, compareAddress, rangeOf } from "../addresses.ts";
 import { sees, settle, testsOf, textOf, until } from "../harness.ts";
 
@@ -53,4 +54,14 @@ test("a side that is wrong is told at that side", async (scene) => {
   const page = await scene.open(addressOf("compare", { base: "nobody.cpu", query: "checkout.cpu", ...rangeOf(60, 0) }), { allows: [/40\d/] });
   await settle(page);
   assert.ok((await textOf(page, "main")).length > 100);
+});
+
+test("the differences are on the first screen, and can be kept as a page", async (scene) => {
+  const page = await scene.open(compareAddress());
+  await settle(page);
+  const graph = await page.locator(".panel-flame").boundingBox();
+  assert.ok(graph && graph.y < 600, `the flame graph begins at ${graph?.y}`);
+  await page.getByRole("button", { name: "Export" }).click();
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("menuitem", { name: /HTML/ }).click()]);
+  assert.match(readFileSync(await file.path(), "utf8"), /<title>checkout\.cpu against checkout\.cpu<\/title>/);
 });

@@ -187,3 +187,19 @@ test("the frame's menu leads on", async (scene) => {
   await page.getByRole("menuitem", { name: /^Copy the name/ }).click();
   await sees(page, "The name is copied.");
 });
+
+test("the menu of a frame at the edge is whole, and closing it leaves the page where it was", async (scene) => {
+  const page = await scene.open(addressOf("explore", { ...checkout, show: "flame" }));
+  await settle(page);
+  const graph = (await graphOf(page).boundingBox())!;
+  const widthAt = async (x: number): Promise<number> => {
+    await page.mouse.click(x, graph.y + 60, { button: "right" });
+    const box = (await page.getByRole("menu").boundingBox())!;
+    const { width, height } = page.viewportSize()!;
+    assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height, JSON.stringify(box));
+    await page.keyboard.press("Escape");
+    return box.width;
+  };
+  assert.equal(await widthAt(graph.x + graph.width - 20), await widthAt(graph.x + 60), "as wide as elsewhere");
+  assert.equal(await page.evaluate(() => scrollY), 0);
+});
