@@ -27,8 +27,8 @@ static const char *const form_words[] = {
 static const struct option_spec form_options[] = {
     { "format", OPTION_ENUM, FIELD(diff_config, form), "auto",
       "What to make of the answer: the table of functions, or the tree of both sides, in the compact form for pages "
-      "(flame) or as a page of its own that opens without a server (html). By itself it follows the name of --output, "
-      "and is the table without one.",
+      "(flame) or as a page of its own that opens without a server (html), with all of the tree unless --min-share or "
+      "--max-nodes is given. By itself it follows the name of --output, and is the table without one.",
       .words = form_words },
     { "output", OPTION_FILE, FIELD(diff_config, output), "-", "Write to this file; - is standard output.",
       .letter = 'o', .is_flag_only = true, .is_of_machine = true },
@@ -66,6 +66,21 @@ static enum form form_of(const struct diff_config *config)
     if (config->form != FORM_AUTO)
         return (enum form)config->form;
     return output_find_by_path(slice_from(config->output)) == &htmlfile_format ? FORM_HTML : FORM_TABLE;
+}
+
+/* A page cannot ask for what was cut: it has as much as it can show, unless somebody wants less. */
+static struct showtree_config tree_of(const struct command_context *context)
+{
+    const struct diff_config *config = context->config;
+    struct showtree_config tree = config->tree;
+
+    if (form_of(config) != FORM_HTML)
+        return tree;
+    if (options_get_origin(context->options, "min-share") == OPTION_FROM_DEFAULT)
+        tree.min_share = 0;
+    if (tree.max_nodes == 0)
+        tree.max_nodes = HTMLFILE_MAX_NODES;
+    return tree;
 }
 
 /* "before.pb against after.pb", or the two queries. */
@@ -125,11 +140,12 @@ static int show(struct command_context *context, const struct view views[2], str
 {
     const struct diff_config *config = context->config;
     struct diff_options options = options_of(config);
+    struct showtree_config tree = tree_of(context);
     AUTO(diff_freep) struct diff *diff = NULL;
 
     if (diff_new(views[0].profile, views[0].type, views[1].profile, views[1].type, &options, &diff, err) < 0)
         return -1;
-    return print(context, &config->tree, views, diff, err);
+    return print(context, &tree, views, diff, err);
 }
 
 /* --- two files --- */
@@ -229,7 +245,7 @@ static int compare_by_engine(const struct ask *ask, const struct ask_question qu
 {
     const struct diff_config *config = ask->context->config;
     struct diff_options options = options_of(config);
-    struct showtree_config tree = config->tree;
+    struct showtree_config tree = tree_of(ask->context);
     struct engine_flame_options part = { .max_nodes = (uint32_t)tree.max_nodes, .min_share = tree.min_share };
     AUTO(diff_freep) struct diff *diff = NULL;
     struct query_facts facts[2];

@@ -30,6 +30,7 @@ run hearth convert profile.folded page.html
 if [ "$status" != 0 ]; then
     err_has "this hearth was built without its page (make UI=0)"
     finish
+    exit
 fi
 
 t "a profile becomes a page, and what it shows is in it"
@@ -65,6 +66,14 @@ gzip -dc both.htm.gz >unpacked.html
 same_file unpacked.html both.html
 run hearth diff --data-dir data --baseline api --comparison next -o both.html
 shows_in both.html 'api against next' "{'before': 15, 'after': 25}" count
+
+t "a diff has all of the tree, which a page could not ask for later, unless less is wanted"
+printf 'main;work 99999\nmain;tiny 1\n' >small.folded
+run hearth diff small.folded small.folded -o both.html
+same "$(in_page both.html | grep -c '"tiny"')" 1
+run hearth diff small.folded small.folded --min-share 0.5% -o both.html
+same "$(in_page both.html | grep -c '"tiny"')" 0
+run hearth diff --data-dir data --baseline api --comparison next -o both.html
 
 t "a server makes them, to be saved"
 start_server data

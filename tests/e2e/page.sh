@@ -20,6 +20,20 @@ head_of /
 cp body index.html
 script=$(linked src) style=$(sed -n 's/.*rel="stylesheet" href="\([^"]*\)".*/\/\1/p' index.html)
 
+if grep -q 'This hearth was built without its page' index.html; then
+    t "a program without the page says so wherever that would be, and how to ask instead"
+    for view in / /explore /adhoc/0123456789abcdef; do
+        head_of "$view" -H 'X-Forwarded-Prefix: /tools/hearth'
+        out_has '200 OK'
+        cmp -s body index.html || fail "$view is something else"
+    done
+    grep -q 'hearth query --url' index.html || fail "no way to ask:" "$(cat index.html)"
+    ask /assets/licenses.txt && answers 404 "this server's page has no '/assets/licenses.txt'"
+    stop_server
+    finish
+    exit
+fi
+
 t "the page is there with all that keeps it safe"
 head_of /
 out_has '200 OK'
