@@ -9,6 +9,7 @@
 #include "flame/flamebytes.h"
 #include "flame/top.h"
 #include "flame/trim.h"
+#include "page/pagefile.h"
 #include "wire/format.h"
 
 #define ADHOC_ARENA_BYTES (256u << 20) /* of one request, beside the profile */
@@ -107,11 +108,22 @@ static void give(struct visit *visit, int status, const char *type)
 
 /* --- views --- */
 
+static bool is_page(const struct visit *visit)
+{
+    return slice_is(urlquery_get(&visit->url, "format"), "html");
+}
+
+/* Unless it is said, a page has all nodes that it may have, since it cannot ask for more later. */
+static int read_nodes(const struct visit *visit, uint32_t *ret_n, struct error *err)
+{
+    return read_number(visit, "max-nodes", is_page(visit) ? ADHOC_MAX_NODES : ADHOC_NODES, ADHOC_MAX_NODES, ret_n, err);
+}
+
 static int make_flame(const struct visit *visit, struct flame **ret_flame, struct error *err)
 {
     uint32_t max_nodes;
 
-    if (read_number(visit, "max-nodes", ADHOC_NODES, ADHOC_MAX_NODES, &max_nodes, err) < 0)
+    if (read_nodes(visit, &max_nodes, err) < 0)
         return -1;
     return adhocprofile_flame(&visit->side.profile, max_nodes, ret_flame, err);
 }
@@ -138,6 +150,28 @@ static int show_flamebearer(struct visit *visit, struct error *err)
     return 0;
 }
 
+/* Gives what is in `out`, in the flame format, as a page of its own. It has scripts in it, so browsers are told to keep it as a
+ * file instead of showing it as one of ours. */
+static int give_page(struct visit *visit, struct slice title, struct error *err)
+{
+    AUTO(buffer_done) struct buffer flame = visit->out;
+
+    buffer_init(&visit->out, 0);
+    if (pagefile_write(title, buffer_slice(&flame), &visit->out, err) < 0)
+        return -1;
+    give(visit, 200, "text/html; charset=utf-8");
+    exchange_header_text(visit->exchange, "content-disposition", "attachment; filename=\"profile.html\"");
+    return 0;
+}
+
+static int give_tree(struct visit *visit, struct slice title, struct error *err)
+{
+    if (is_page(visit))
+        return give_page(visit, title, err);
+    give(visit, 200, FLAMEBYTES_TYPE);
+    return 0;
+}
+
 static int show_flame(struct visit *visit, struct error *err)
 {
     AUTO(flame_freep) struct flame *flame = NULL;
@@ -146,8 +180,7 @@ static int show_flame(struct visit *visit, struct error *err)
         flamebytes_encode(flame, 0, adhocprofile_type_unit(&visit->side.profile, visit->side.profile.type), &visit->out,
                           err) < 0)
         return -1;
-    give(visit, 200, FLAMEBYTES_TYPE);
-    return 0;
+    return give_tree(visit, visit->side.file.name, err);
 }
 
 static int read_scaling(const struct visit *visit, enum diff_scaling *ret_scaling, struct error *err)
@@ -175,18 +208,20 @@ static int show_both(struct visit *visit, struct error *err)
     struct trim_options trim = { .column = TRIM_ALL_COLUMNS };
     AUTO(flame_freep) struct flame *trimmed = NULL;
     AUTO(diff_freep) struct diff *diff = NULL;
+    AUTO(buffer_done) struct buffer title;
 
-    if (!slice_is(urlquery_get(&visit->url, "format"), "flame"))
-        return error_set(err, ERR_INVALID, "against: two profiles side by side are there as format=flame only");
-    if (read_scaling(visit, &options.scaling, err) < 0 ||
-        read_number(visit, "max-nodes", ADHOC_NODES, ADHOC_MAX_NODES, &trim.max_nodes, err) < 0 ||
+    buffer_init(&title, 0);
+    if (!is_page(visit) && !slice_is(urlquery_get(&visit->url, "format"), "flame"))
+        return error_set(err, ERR_INVALID,
+                         "against: two profiles side by side are there as format=flame and html only");
+    if (read_scaling(visit, &options.scaling, err) < 0 || read_nodes(visit, &trim.max_nodes, err) < 0 ||
         diff_new(adhocprofile_get(before), before->type, adhocprofile_get(after), after->type, &options, &diff, err) <
             0 ||
         trim_flame(diff->flame, &trim, &trimmed, err) < 0 ||
         flamebytes_encode_diff(diff, trimmed, &visit->out, err) < 0)
         return -1;
-    give(visit, 200, FLAMEBYTES_TYPE);
-    return 0;
+    buffer_printf(&title, "%.*s against %.*s", SLICE_ARG(visit->side.file.name), SLICE_ARG(visit->other.file.name));
+    return give_tree(visit, buffer_slice(&title), err);
 }
 
 static int show_top(struct visit *visit, struct error *err)
@@ -240,15 +275,16 @@ static int show(struct visit *visit, struct error *err)
 
     if (name.len == 0 || slice_is(name, "flamebearer"))
         return show_flamebearer(visit, err);
-    if (slice_is(name, "flame"))
+    if (slice_is(name, "flame") || slice_is(name, "html"))
         return show_flame(visit, err);
     if (slice_is(name, "top"))
         return show_top(visit, err);
     if (format && format->encode)
         return show_file(visit, format, err);
-    return error_set(err, ERR_INVALID,
-                     "format: '%.*s' is not known; flamebearer, flame, top, pprof, otlp, otlp-json and folded are",
-                     SLICE_ARG(slice_sub(name, 0, 64)));
+    return error_set(
+        err, ERR_INVALID,
+        "format: '%.*s' is not known; flamebearer, flame, html, top, pprof, otlp, otlp-json and folded are",
+        SLICE_ARG(slice_sub(name, 0, 64)));
 }
 
 /* --- the paths --- */

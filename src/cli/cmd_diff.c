@@ -6,6 +6,7 @@
 #include "cli/htmlfile.h"
 #include "cli/output.h"
 #include "cli/showdiff.h"
+#include "page/pagefile.h"
 
 struct diff_config {
     struct view_config view;
@@ -105,7 +106,7 @@ static int print_page(struct command_context *context, const struct showtree_con
     buffer_init(&flame, 0);
     if (title.len == 0 || showdiff_encode(context, tree, diff, &flame, err) < 0)
         return -1;
-    return htmlfile_write(title, buffer_slice(&flame), out, err);
+    return pagefile_write(title, buffer_slice(&flame), out, err);
 }
 
 /* Of a diff whose tree begins at the end of the path already, `tree` has none. */

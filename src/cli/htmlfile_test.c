@@ -8,8 +8,6 @@
 #include "page/page.h"
 #include "profile/random_profile_test.h"
 
-#define SHELL "<title>@TITLE@</title><script id=profile>@DATA@</script><script>'@TITLE@ @DATA@'</script>"
-
 /* What is between `before` and `behind` in a text. */
 static struct slice between(struct slice text, struct slice before, struct slice behind)
 {
@@ -33,38 +31,6 @@ static struct slice data_of(struct slice html, struct slice before, struct arena
     CHECK(bytes && base64_decode(text, bytes, &len, &bad_at));
     CHECK_OK(unpacker_unwrap(unpacker, slice_of(bytes, len), 1 << 20, 1, &plain, &err), &err);
     return plain;
-}
-
-TEST(htmlfile_fills_the_first_of_each_mark)
-{
-    struct unpacker *unpacker;
-    struct buffer out;
-    struct arena arena;
-    struct error err;
-
-    buffer_init(&out, 0);
-    arena_init(&arena, 0);
-    CHECK_OK(unpacker_new(&unpacker, &err), &err);
-    CHECK_OK(htmlfile_fill(SLICE(SHELL), SLICE("cpu"), SLICE("the bytes"), &out, &err), &err);
-    CHECK_TEXT(between(buffer_slice(&out), SLICE("<title>"), SLICE("</title>")), "cpu");
-    CHECK_TEXT(data_of(buffer_slice(&out), SLICE("id=profile>"), &arena, unpacker), "the bytes");
-    CHECK(slice_ends_with(buffer_slice(&out), SLICE("<script>'@TITLE@ @DATA@'</script>")));
-    unpacker_free(unpacker);
-    arena_done(&arena);
-    buffer_done(&out);
-}
-
-TEST(htmlfile_escapes_titles)
-{
-    struct buffer out;
-    struct error err;
-
-    buffer_init(&out, 0);
-    CHECK_OK(htmlfile_fill(SLICE(SHELL), SLICE("</title><script>&\x01\xff\xc3\xa9 @DATA@"), SLICE(""), &out, &err),
-             &err);
-    CHECK_TEXT(between(buffer_slice(&out), SLICE("<title>"), SLICE("</title>")),
-               "&lt;/title&gt;&lt;script&gt;&amp;\xef\xbf\xbd\xef\xbf\xbd\xc3\xa9 @DATA@");
-    buffer_done(&out);
 }
 
 static bool has_page(void)
@@ -105,33 +71,4 @@ TEST(htmlfile_writes_the_type_that_is_asked_for)
     arena_done(&arena);
     buffer_done(&out);
     batch_done(&batch);
-}
-
-TEST(htmlfile_says_that_there_is_no_page)
-{
-    struct buffer out;
-    struct error err;
-
-    if (has_page())
-        test_skip("impossible here: this program was built with its page");
-    buffer_init(&out, 0);
-    CHECK_ERROR(htmlfile_write(SLICE("x"), SLICE(""), &out, &err), &err, ERR_UNSUPPORTED);
-    CHECK_HAS(err.text, "built without its page (make UI=0)");
-    buffer_done(&out);
-}
-
-static int fill(void *context UNUSED, struct error *err)
-{
-    struct buffer out;
-    int result;
-
-    buffer_init(&out, 0);
-    result = htmlfile_fill(SLICE(SHELL), SLICE("title"), SLICE("bytes"), &out, err);
-    buffer_done(&out);
-    return result;
-}
-
-TEST(htmlfile_survives_every_allocation_that_fails)
-{
-    test_each_allocation_failing(fill, NULL);
 }

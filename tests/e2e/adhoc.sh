@@ -41,7 +41,7 @@ print(found["factor"], *((n["name"], n["total"]["before"], n["total"]["after"]) 
 }
 same "$(sides '')" "1.0 ('root', 15, 35) ('work', 10, 30) ('new', 0, 5) ('rest', 5, 0)"
 same "$(sides '&scale=totals' | cut -c 1-33)" "0.42857142857142855 ('root', 15, "
-ask "/api/v1/adhoc/$id?against=$second&format=top" && answers 400 'side by side are there as format=flame only'
+ask "/api/v1/adhoc/$id?against=$second&format=top" && answers 400 'side by side are there as format=flame and html only'
 ask "/api/v1/adhoc/$id?against=nothing&format=flame" && answers 404 "against: there is no uploaded profile with the id 'nothing'"
 ask "/api/v1/adhoc/$id?against=$second&format=flame&scale=x" && answers 400 "scale: 'x' is not known"
 ask "/api/v1/adhoc/$id?against=$second&format=flame&scale=durations" && answers 400 'does not say how long it took'
@@ -55,7 +55,7 @@ same "$code" 415
 : >empty
 post /api/v1/adhoc empty && answers 400 'the body is empty; it should be a profile'
 post /api/v1/adhoc profile.folded -H 'Origin: http://evil.example' && answers 403 'may not change anything'
-ask "/api/v1/adhoc/$id?format=nonsense" && answers 400 "format: 'nonsense' is not known; flamebearer, flame, top"
+ask "/api/v1/adhoc/$id?format=nonsense" && answers 400 "format: 'nonsense' is not known; flamebearer, flame, html, top"
 ask "/api/v1/adhoc/$id?type=cpu" && answers 400 "the profile has no type 'cpu', but samples"
 ask "/api/v1/adhoc/$id?max-nodes=0" && answers 400 "max-nodes: '0' is not a number from 1 to 1048576"
 

@@ -91,5 +91,13 @@ same_file served.html both.html
 grep -qi '^content-type: application/octet-stream' head || fail "another type:" "$(cat head)"
 run hearth query --url "$url" api -o remote.html
 same_file remote.html api.html
+id=$(curl -s --data-binary @profile.folded "$url/api/v1/adhoc?name=mine" | python3 -c 'import json, sys; print(json.load(sys.stdin)["id"])')
+second=$(curl -s --data-binary @after.folded "$url/api/v1/adhoc?name=next" | python3 -c 'import json, sys; print(json.load(sys.stdin)["id"])')
+run curl -s -D head -o served.html "$url/api/v1/adhoc/$id?format=html"
+shows_in served.html mine 15 count
+grep -qi '^content-type: text/html' head || fail "another type:" "$(cat head)"
+grep -qi '^content-disposition: attachment; filename="profile.html"' head || fail "not to be saved:" "$(cat head)"
+run curl -s -o served.html "$url/api/v1/adhoc/$id?against=$second&format=html"
+shows_in served.html 'mine against next' "{'before': 15, 'after': 25}" count
 stop_server
 finish

@@ -57,21 +57,20 @@ function FileLine({ side, file }: { side?: string; file: AdhocProfile }) {
 }
 
 /** How the panel gets more about these files. */
-function sourceOf(file: AdhocProfile, other: AdhocProfile | null): ProfileSource {
+function sourceOf(file: AdhocProfile, other: AdhocProfile | null, scale: string): ProfileSource {
   const { type } = file;
-  const query = other ? { format: "flame", type, against: other.id } : { format: "flame", type };
-  const address = () => new URL(apiUrl(pathOfFile(file.id), query), document.baseURI).href;
+  const urlAs = (format: string) => apiUrl(pathOfFile(file.id), other ? { format, type, against: other.id, scale } : { format, type });
+  const address = () => new URL(urlAs("flame"), document.baseURI).href;
   const source: ProfileSource = {
     kind: "adhoc",
     title: other ? `${file.name} against ${other.name}` : file.name,
     curl: () => `curl --compressed '${address()}'`,
+    exportUrl: (format, path) => (path && path.length > 0) || (other && format !== "html") ? null : urlAs(format),
   };
   if (other) {
     source.kind = "diff";
     const side = (of: AdhocProfile) => (path: string[]) => urlOf("adhoc", { type, zoom: shortPath(path) }, of.id);
     source.sides = { before: side(file), after: side(other) };
-  } else {
-    source.exportUrl = (format, path) => (path && path.length > 0) || format === "html" ? null : apiUrl(pathOfFile(file.id), { format, type });
   }
   return source;
 }
@@ -89,7 +88,7 @@ export function FileView({ id }: { id: string }) {
   const known = file.value;
   const compared = against && other.value?.id === against ? other.value : null;
   const isReady = known !== undefined && (!against || compared !== null);
-  const source = useMemo(() => (isReady ? sourceOf(known, compared) : null), [isReady, known, compared]);
+  const source = useMemo(() => (isReady ? sourceOf(known, compared, scale) : null), [isReady, known, compared, scale]);
 
   useEffect(() => {
     if (source) document.title = `${source.title} · hearth`;
