@@ -15,7 +15,7 @@ const trees = files.map((path) => [basename(path), readFileSync(path)]);
 if (files.length === 0) {
   trees.push(["synthetic", encodeFlame(syntheticTree({ n: 1_000_000 }))]);
   trees.push(["synthetic, a tenth of the nodes", encodeFlame(syntheticTree({ n: 100_000 }))]);
-  trees.push(["an example", readFileSync(join(root, "test/data/checkout.flame"))]);
+  trees.push(["an example", readFileSync(join(root, "../tests/golden/page-checkout.flame"))]);
 }
 
 console.log("| tree | nodes | ours, raw and gzip | nested-set JSON, raw and gzip | ours / JSON, by gzip |\n|---|---|---|---|---|");

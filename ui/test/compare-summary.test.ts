@@ -99,9 +99,8 @@ test("values are told by what the comparison is about", () => {
   assert.equal(signed(-2, String), "−2");
 });
 
-/* The answer of `hearth diff --baseline 'checkout{service_version=1}' --comparison 'checkout{service_version=2}' --type samples
- * --scale totals --rows 12 --json` about the two files in examples/. */
-const answer = JSON.parse(readFileSync(join(process.env.HEARTH_UI!, "test/data/diff.json"), "utf8")) as Diff;
+/* An answer of the server about the two files in examples/: tests/e2e/pagedata.sh makes it, and sees that it is still so. */
+const answer = JSON.parse(readFileSync(join(process.env.HEARTH_UI!, "../tests/golden/page-checkout-diff.json"), "utf8")) as Diff;
 
 test("the answer of a server is told as what it is", () => {
   assert.equal(summaryOf(answer, null), "Both sides are scaled to the same total; regex::Parser::parse, which is new, grew most (+4.09 % ± 0.2 %), then utf8::validate (−2.86 % ± 0.21 %).");

@@ -191,7 +191,7 @@ test("errors say what is wrong", () => {
 });
 
 const root = process.env.HEARTH_UI!;
-const bytesOf = (name: string) => new Uint8Array(readFileSync(join(root, "test/data", name)));
+const bytesOf = (name: string) => new Uint8Array(readFileSync(join(root, "../tests/golden", name)));
 
 /** Stacks of a folded file as the names from the root, joined, and their values. */
 function foldedOf(name: string): Map<string, number> {
@@ -216,11 +216,11 @@ function stacksOf(tree: FlameTree, side: Side): Map<string, number> {
 
 test("what the server wrote has the stacks of the profile it was made from", () => {
   const sorted = (stacks: Map<string, number>) => [...stacks].sort();
-  const tree = decodeFlame(bytesOf("checkout.flame"));
+  const tree = decodeFlame(bytesOf("page-checkout.flame"));
   assert.deepEqual(sorted(stacksOf(tree, "both")), sorted(foldedOf("checkout.folded")));
   assert.equal(KINDS[tree.kinds[tree.names.indexOf("do_syscall_64")]], "kernel");
   assert.ok(tree.flags?.some((flags) => (flags & INLINED) !== 0));
-  const diff = decodeFlame(bytesOf("checkout-diff.flame"));
+  const diff = decodeFlame(bytesOf("page-checkout-diff.flame"));
   assert.deepEqual(sorted(stacksOf(diff, "before")), sorted(foldedOf("checkout.folded")));
   assert.deepEqual(sorted(stacksOf(diff, "after")), sorted(foldedOf("checkout-next.folded")));
 });
