@@ -15,7 +15,7 @@ const ONE_STEP_MS = 1500;
 
 export function MainFlame({ panel, onView, onSearched }: { panel: Panel; onView: (view: FlameView | null) => void; onSearched: (result: Searched | null) => void }) {
   const { tree, state } = panel;
-  const lastZoom = useRef(0);
+  const lastZoom = useRef(-ONE_STEP_MS);
   const lit = useMemo(() => (panel.pattern === null && state.fn ? exactSearch(state.fn) : panel.pattern), [panel.pattern, state.fn]);
   const onZoom = (node: number) => {
     const zoom = pathTo(tree, node);
