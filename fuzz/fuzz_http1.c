@@ -47,6 +47,7 @@ static struct httpserver server = {
     .options = { .routes = { routes, ARRAY_LEN(routes) },
                  .max_body_bytes = 4096,
                  .max_inflight_bytes = 8192,
+                 .max_answer_bytes = 256 << 20, /* so that none is refused for others that wait */
                  .max_connections = 4,
                  .head_timeout_ns = CLOCK_NS_PER_SECOND,
                  .body_timeout_ns = CLOCK_NS_PER_SECOND,

@@ -33,9 +33,10 @@ static const struct route routes[] = {
 /* It never moves bytes by itself, since it believes that somebody does. */
 static void init_connection(struct httpserver *server, struct loop *loop, struct connection *connection)
 {
-    *server = (struct httpserver){
-        .options = { .routes = { routes, ARRAY_LEN(routes) }, .max_body_bytes = 1 << 20, .max_inflight_bytes = 4 << 20 }
-    };
+    *server = (struct httpserver){ .options = { .routes = { routes, ARRAY_LEN(routes) },
+                                                .max_body_bytes = 1 << 20,
+                                                .max_inflight_bytes = 4 << 20,
+                                                .max_answer_bytes = 256 << 20 } };
     *loop = (struct loop){ .server = server };
     *connection = (struct connection){ .loop = loop, .is_pumping = true };
     buffer_init(&connection->in, 0);

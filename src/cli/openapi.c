@@ -207,9 +207,12 @@ static void put_request_body(const struct route *route, struct buffer *out)
     put_content("        ", slice_from(route->consumes ? route->consumes : types), false, out);
 }
 
+/* Public ones know no bad request, but one whose path goes on may be asked for what is not there. */
 static bool may_fail_with(const struct route *route, int status)
 {
-    return status == 503 || route->scope != ROUTE_PUBLIC || route->is_procedure;
+    bool goes_on = slice_ends_with(slice_from(route->path), SLICE("*"));
+
+    return status == 503 || (status == 404 && goes_on) || route->scope != ROUTE_PUBLIC || route->is_procedure;
 }
 
 static void put_failures(const struct route *route, struct buffer *out)
