@@ -2,7 +2,7 @@
 // The small parts that every view is made of.
 
 import type { ComponentChildren, TargetedMouseEvent } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sentenceOf } from "../api/client.ts";
 import { toast } from "./Toast.tsx";
 import "./basics.css";
@@ -122,9 +122,9 @@ export function Dialog({ title, onClose, children, isWide = false }: {
   isWide?: boolean;
 }) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const dialog = ref.current!;
-    if (!dialog.open) dialog.showModal();
+    if (!dialog.open) dialog.showModal(); /* before anybody presses Escape */
     return () => dialog.close();
   }, []);
   return (
