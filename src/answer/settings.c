@@ -84,23 +84,12 @@ static int parse(struct slice text, struct arena *arena, struct settings_list *l
 /* The list has room for one more setting than there may be. */
 static int load(const char *path, struct arena *arena, struct settings_list *ret_list, struct error *err)
 {
-    AUTO(buffer_done) struct buffer text;
     struct settings_list list = { .items = ARENA_ARRAY(arena, struct setting, SETTINGS_MAX + 1, err) };
-    struct slice copy;
+    struct slice text;
 
-    buffer_init(&text, 0);
-    if (!list.items)
+    if (!list.items || fs_read_if_there(path, MAX_FILE_BYTES, arena, &text, err) < 0)
         return -1;
-    if (fs_read_file(path, MAX_FILE_BYTES, &text, err) < 0) {
-        if (err->code != ERR_NOT_FOUND)
-            return -1;
-        *ret_list = list;
-        return 0;
-    }
-    copy = arena_copy(arena, buffer_slice(&text), err);
-    if (!copy.ptr)
-        return -1;
-    if (parse(copy, arena, &list, err) < 0)
+    if (text.ptr && parse(text, arena, &list, err) < 0)
         return error_wrap(err, "'%s'", path);
     *ret_list = list;
     return 0;

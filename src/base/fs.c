@@ -210,6 +210,26 @@ int fs_read_file(const char *path, size_t max_bytes, struct buffer *into, struct
     return 0;
 }
 
+int fs_read_if_there(const char *path, size_t max_bytes, struct arena *arena, struct slice *ret_content,
+                     struct error *err)
+{
+    AUTO(buffer_done) struct buffer content;
+    struct slice copy;
+
+    buffer_init(&content, 0);
+    if (fs_read_file(path, max_bytes, &content, err) < 0) {
+        if (err->code != ERR_NOT_FOUND)
+            return -1;
+        *ret_content = slice_of(NULL, 0);
+        return 0;
+    }
+    copy = arena_copy(arena, buffer_slice(&content), err);
+    if (!copy.ptr)
+        return -1;
+    *ret_content = copy;
+    return 0;
+}
+
 static int write_standard_output(struct slice bytes, struct error *err)
 {
     if (fs_write(STDOUT_FILENO, bytes.ptr, bytes.len, err) < 0)

@@ -31,6 +31,9 @@ MUST_CHECK int fs_write(int fd, const void *bytes, size_t len, struct error *err
 /* Appends the whole file to `into`; "-" is standard input. More than `max_bytes` (0 = no limit) is ERR_LIMIT. On
  * failure `into` is as it was. */
 MUST_CHECK int fs_read_file(const char *path, size_t max_bytes, struct buffer *into, struct error *err);
+/* The whole file in the arena, ptr NULL if there is none. */
+MUST_CHECK int fs_read_if_there(const char *path, size_t max_bytes, struct arena *arena, struct slice *ret_content,
+                                struct error *err);
 
 /* Makes `bytes` the content of the file, all of it or nothing, also across a power loss: a temporary file in the same
  * directory is written, synced and renamed, and the directory synced. Keeps the permissions of an existing file.

@@ -198,6 +198,26 @@ TEST(fs_read_file_appends_all_of_it)
     CHECK_TEXT(buffer_slice(&content), "head body");
 }
 
+TEST(fs_read_if_there_tells_nothing_from_an_empty_file)
+{
+    struct slice content;
+    struct arena arena;
+    struct error err;
+
+    arena_init(&arena, 0);
+    put_file(in_directory("file"), "body");
+    put_file(in_directory("empty"), "");
+    CHECK_OK(fs_read_if_there(in_directory("file"), 0, &arena, &content, &err), &err);
+    CHECK_TEXT(content, "body");
+    CHECK_OK(fs_read_if_there(in_directory("empty"), 0, &arena, &content, &err), &err);
+    CHECK(content.ptr && content.len == 0);
+    CHECK_OK(fs_read_if_there(in_directory("missing"), 0, &arena, &content, &err), &err);
+    CHECK(!content.ptr);
+    CHECK_ERROR(fs_read_if_there(in_directory("file"), 3, &arena, &content, &err), &err, ERR_LIMIT);
+    CHECK_ERROR(fs_read_if_there(test_directory(), 0, &arena, &content, &err), &err, ERR_IO);
+    arena_done(&arena);
+}
+
 TEST(fs_read_file_takes_its_limit_exactly)
 {
     AUTO(buffer_done) struct buffer content;
