@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* OpenTelemetry's export of traces (ExportTraceServiceRequest): protobuf and JSON become spans, and spans protobuf.
  *
- * Spans without good ids (wrong length, zeros) or with an end before 1970 are left out and counted; an end before the start
- * becomes a duration of 0. Texts that are no UTF-8 are mended. */
+ * Spans without good ids (wrong length, zeros) or without a start are left out and counted; an end before the start becomes a
+ * duration of 0. Texts that are no UTF-8 are mended. */
 #pragma once
 
 #include "base/arena.h"

@@ -56,7 +56,8 @@ struct span_attributes {
     uint32_t n_dropped; /* by the sender, and here */
 };
 
-/* Who did it. `service` is the attribute service.name, or "unknown_service" (with the executable, where that is told). */
+/* Who did it. `service` is the attribute service.name, else process.executable.name, else "unknown_service": as profiles have
+ * it, so that the two find each other. */
 struct span_resource {
     struct slice service;
     struct span_attributes attributes;

@@ -15,10 +15,10 @@
 #include "pack/unpacker.h"
 #include "trace/span.h"
 
-#define SPANBLOCK_SPANS     16384u               /* what writers put into a block, at most */
-#define SPANBLOCK_MAX_SPANS 65536u               /* what readers take */
-#define SPANBLOCK_BYTES     ((size_t)8 << 20)    /* a writer that holds so much has enough */
-#define SPANBLOCK_MAX_BYTES ((size_t)64 << 20)   /* of one inflated section, for readers */
+#define SPANBLOCK_SPANS     16384u             /* what writers put into a block, at most */
+#define SPANBLOCK_MAX_SPANS 65536u             /* what readers take */
+#define SPANBLOCK_BYTES     ((size_t)8 << 20)  /* a writer that holds so much has enough */
+#define SPANBLOCK_MAX_BYTES ((size_t)64 << 20) /* of one inflated section, for readers */
 
 /* --- writing --- */
 

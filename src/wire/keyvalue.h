@@ -51,7 +51,12 @@ MUST_CHECK int keyvalue_mend(struct slice text, size_t max_bytes, struct arena *
 /* Appends field `field` with a KeyValue. Lists and maps are written as the bytes they have. */
 void keyvalue_put(struct buffer *out, uint32_t field, const struct keyvalue *value);
 
+/* The same with a value that is JSON: lists and objects become lists and maps, and whole numbers integers. What is no JSON is
+ * written as a text. */
+void keyvalue_put_json(struct buffer *out, uint32_t field, struct slice key, struct slice text);
+
 /* The fields of messages that all signals share, for protojson.h. */
+extern const struct protojson_field keyvalue_any_fields[];
 extern const struct protojson_field keyvalue_fields[];
 extern const struct protojson_field keyvalue_resource_fields[];
 extern const struct protojson_field keyvalue_scope_fields[];

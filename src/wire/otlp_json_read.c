@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* JSON becomes protobuf with canonical field numbers, by the schema, and is then read as such: so the dictionary may
  * stand before or behind the profiles, and there is one reader for what it all means. */
-#include "base/base64.h"
 #include "base/vec.h"
 #include "wire/json_reader.h"
 #include "wire/otlp_layout_internal.h"
 #include "wire/otlp_read_internal.h"
+#include "wire/protojson.h"
 
 #define RECOGNISE_MEMORY_BYTES (64 << 10)
 
@@ -25,47 +25,6 @@ struct json_transcoder {
 };
 
 /* --- single values --- */
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static void read_hex(struct json_transcoder *t, uint32_t number)
-{
-    struct slice text = json_reader_text(&t->reader);
-    size_t begin = protobuf_begin(&t->out, number);
-
-    for (size_t i = 0; i + 1 < text.len; i += 2) {
-        int high = hex_digit(text.ptr[i]), low = hex_digit(text.ptr[i + 1]);
-
-        if (high < 0 || low < 0) {
-            json_reader_fail(&t->reader, "expected an id in hexadecimal digits, found '%.*s' before",
-                             (int)MIN(text.len, 64u), text.ptr);
-            break;
-        }
-        buffer_append_byte(&t->out, (char)(high << 4 | low));
-    }
-    if (text.len % 2 != 0)
-        json_reader_fail(&t->reader, "expected an id of whole bytes, found %zu hexadecimal digits before", text.len);
-    protobuf_end(&t->out, begin);
-}
-
-static void read_base64(struct json_transcoder *t, uint32_t number)
-{
-    struct slice text = json_reader_text(&t->reader);
-    size_t begin = protobuf_begin(&t->out, number), len, bad_at;
-    char *to = buffer_reserve(&t->out, BASE64_DECODED_BYTES(text.len));
-
-    if (to && base64_decode(text, to, &len, &bad_at))
-        buffer_commit(&t->out, len);
-    else if (to)
-        json_reader_fail(&t->reader, "expected base64 before");
-    protobuf_end(&t->out, begin);
-}
 
 static uint64_t read_number(struct json_reader *r, enum otlp_kind kind)
 {
@@ -103,8 +62,8 @@ static void read_value(struct json_transcoder *t, const struct otlp_field *field
     }
     switch ((enum otlp_kind)field->kind) {
     case OTLP_STRING: protobuf_put_bytes_always(&t->out, field->number, json_reader_text(&t->reader)); break;
-    case OTLP_HEX: read_hex(t, field->number); break;
-    case OTLP_BASE64: read_base64(t, field->number); break;
+    case OTLP_HEX: protojson_read_hex(&t->reader, field->number, &t->out); break;
+    case OTLP_BASE64: protojson_read_base64(&t->reader, field->number, &t->out); break;
     case OTLP_MESSAGE:
         begin = protobuf_begin(&t->out, field->number);
         read_message(t, field->message);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The messages of OTLP traces: numbers of fields, and their names for JSON and for stories. */
+#pragma once
+
+#include "trace/otlptraces.h"
+#include "wire/keyvalue.h"
+
+enum { OTLPTRACES_REQUEST_RESOURCES = 1 };
+enum { OTLPTRACES_RESOURCE_SPANS_RESOURCE = 1, OTLPTRACES_RESOURCE_SPANS_SCOPES };
+enum { OTLPTRACES_RESOURCE_ATTRIBUTES = 1, OTLPTRACES_RESOURCE_DROPPED };
+enum { OTLPTRACES_SCOPE_SPANS_SCOPE = 1, OTLPTRACES_SCOPE_SPANS_SPANS };
+enum { OTLPTRACES_SCOPE_NAME = 1, OTLPTRACES_SCOPE_VERSION };
+enum {
+    OTLPTRACES_SPAN_TRACE_ID = 1,
+    OTLPTRACES_SPAN_ID,
+    OTLPTRACES_SPAN_STATE,
+    OTLPTRACES_SPAN_PARENT_ID,
+    OTLPTRACES_SPAN_NAME,
+    OTLPTRACES_SPAN_KIND,
+    OTLPTRACES_SPAN_START,
+    OTLPTRACES_SPAN_END,
+    OTLPTRACES_SPAN_ATTRIBUTES,
+    OTLPTRACES_SPAN_DROPPED_ATTRIBUTES,
+    OTLPTRACES_SPAN_EVENTS,
+    OTLPTRACES_SPAN_DROPPED_EVENTS,
+    OTLPTRACES_SPAN_LINKS,
+    OTLPTRACES_SPAN_DROPPED_LINKS,
+    OTLPTRACES_SPAN_STATUS,
+    OTLPTRACES_SPAN_FLAGS,
+};
+enum { OTLPTRACES_EVENT_TIME = 1, OTLPTRACES_EVENT_NAME, OTLPTRACES_EVENT_ATTRIBUTES, OTLPTRACES_EVENT_DROPPED };
+enum {
+    OTLPTRACES_LINK_TRACE_ID = 1,
+    OTLPTRACES_LINK_SPAN_ID,
+    OTLPTRACES_LINK_STATE,
+    OTLPTRACES_LINK_ATTRIBUTES,
+    OTLPTRACES_LINK_DROPPED,
+    OTLPTRACES_LINK_FLAGS,
+};
+enum { OTLPTRACES_STATUS_MESSAGE = 2, OTLPTRACES_STATUS_CODE };
+
+/* The fields of a request. */
+extern const struct protojson_field otlptraces_fields[];
+
+/* As otlptraces_decode, for protobuf. */
+MUST_CHECK int otlptraces_read_protobuf(struct slice bytes, struct arena *arena, struct otlptraces_read *ret_read,
+                                        struct error *err);
