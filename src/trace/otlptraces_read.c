@@ -105,13 +105,15 @@ static bool keep_attributes(struct reader *reader, const struct gathered *gather
 static bool read_event(struct reader *reader, struct protobuf_reader *r, struct span_event *event)
 {
     struct gathered gathered = { .items = reader->event_attributes, .max = SPAN_MAX_EVENT_ATTRIBUTES };
+    uint64_t time_ns;
     uint32_t tag;
 
     *event = (struct span_event){ 0 };
     while (protobuf_next(r, &tag)) {
         switch (tag) {
         case PROTOBUF_TAG(OTLPTRACES_EVENT_TIME, PROTOBUF_FIXED64):
-            event->time_ns = (int64_t)MIN(protobuf_fixed64(r), (uint64_t)INT64_MAX);
+            time_ns = protobuf_fixed64(r);
+            event->time_ns = (int64_t)MIN(time_ns, (uint64_t)INT64_MAX);
             break;
         case PROTOBUF_TAG(OTLPTRACES_EVENT_NAME, PROTOBUF_BYTES):
             if (!mend(reader, protobuf_bytes(r), SPAN_MAX_NAME_BYTES, &event->name))
