@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bundles the page into a folder (first argument, ../build/ui unless given): index.html, assets/NAME-HASH.{js,css},
 // offline.html, the shell of self-contained files, and assets/licenses.txt, the notices of what others wrote that is in
-// them. The Makefile compresses and embeds what is there.
+// them. Views that are imported on demand become scripts of their own; all styles are one file. The Makefile compresses and
+// embeds what is there.
 //
 //   node build.mjs [FOLDER] [--watch]
 
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import * as esbuild from "esbuild";
 
@@ -50,12 +51,46 @@ const common = {
   plugins: [plotWithoutExtras],
 };
 
-/** The outputs of one entry: { js, css } as bytes, and the names of the packages in them. */
+/** The outputs of one entry as one script and one style: { js, css } as bytes, and the names of the packages in them. */
 async function bundle(entry, options = {}) {
   const result = await esbuild.build({ ...common, ...options, entryPoints: [entry] });
   const find = (ending) => result.outputFiles.find((file) => file.path.endsWith(ending))?.contents ?? new Uint8Array();
   const inputs = Object.keys(result.metafile.inputs).map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
   return { js: find(".js"), css: find(".css"), packages: [...new Set(inputs.filter(Boolean))].sort() };
+}
+
+/** The scripts of one entry, split where it imports on demand, under names that change with their content: those that the
+ * entry needs at once, itself last, and all of them as name -> text. */
+async function bundleScripts(entry, options) {
+  const result = await esbuild.build({
+    ...common, ...options, entryPoints: [entry], splitting: true, loader: { ".css": "empty" }, entryNames: "hearth", chunkNames: "[name]-[hash]",
+  });
+  const texts = new Map(result.outputFiles.map((file) => [basename(file.path), file.text]));
+  const imports = new Map(Object.entries(result.metafile.outputs).map(([path, output]) => [basename(path), output.imports]));
+  const names = new Map();
+  const scripts = new Map();
+  /* What a script imports is named first, since its own name comes from a text with those names in it. */
+  const name = (old) => {
+    if (names.has(old)) return;
+    names.set(old, null);
+    let text = texts.get(old);
+    for (const imported of imports.get(old)) {
+      const other = basename(imported.path);
+      name(other);
+      if (!names.get(other)) throw new Error(`${old} and ${other} import each other, so that neither can be named`);
+      text = text.replaceAll(`"./${other}"`, `"./${names.get(other)}"`);
+    }
+    names.set(old, hashed(old.replace(/(-[A-Z0-9]+)?\.js$/, "").toLowerCase(), "js", text));
+    scripts.set(names.get(old), text);
+  };
+  name("hearth.js");
+  const first = new Set();
+  const need = (old) => {
+    for (const { path, kind } of imports.get(old)) if (kind === "import-statement") need(basename(path));
+    first.add(names.get(old));
+  };
+  need("hearth.js");
+  return { first: [...first], scripts };
 }
 
 /** The licences of packages, which must go wherever their code goes. */
@@ -74,17 +109,18 @@ function hashed(name, ending, content) {
 }
 
 async function buildPage() {
-  const { js, css, packages } = await bundle("src/main.tsx", { banner: { js: "/* Licences: licenses.txt beside this file. */" } });
-  const script = hashed("hearth", "js", js);
+  const { css, packages } = await bundle("src/main.tsx");
+  const { first, scripts } = await bundleScripts("src/main.tsx", { banner: { js: "/* Licences: licenses.txt beside this file. */" } });
   const style = hashed("hearth", "css", css);
   const shell = await readFile(join(here, "index.html"), "utf8");
+  const preloads = first.slice(0, -1).map((script) => `<link rel="modulepreload" href="assets/${script}">`);
   await mkdir(join(folder, "assets"), { recursive: true });
-  await writeFile(join(folder, "assets", script), js);
+  for (const [script, text] of scripts) await writeFile(join(folder, "assets", script), text);
   await writeFile(join(folder, "assets", style), css);
   await writeFile(join(folder, "assets", "licenses.txt"), await licences(packages));
   await writeFile(
     join(folder, "index.html"),
-    shell.replaceAll("@SCRIPT@", `assets/${script}`).replaceAll("@STYLE@", `assets/${style}`),
+    shell.replace("@PRELOADS@", preloads.join("\n    ")).replace("@SCRIPT@", `assets/${first.at(-1)}`).replace("@STYLE@", `assets/${style}`),
   );
 }
 

@@ -20,7 +20,7 @@ const types = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", "
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; font-src 'self'; " +
   "base-uri 'self'; form-action 'none'; frame-ancestors 'none'";
-const isView = (path) => /^\/(explore|compare|status|adhoc)?(\/.*)?$/.test(path) && !path.startsWith("/assets/");
+const isView = (path) => /^\/(explore|traces|compare|status|adhoc)?(\/.*)?$/.test(path) && !path.startsWith("/assets/");
 
 createServer(async (incoming, outgoing) => {
   const path = new URL(incoming.url, "http://page").pathname;

@@ -37,6 +37,10 @@
     X(STORE_DAY)       /* day.c: what writers and readers share */                                                     \
     X(STORE_SLOTS)     /* slotcache.c: roll-ups of open hours */                                                       \
     X(STORE_SUMS)      /* sumcache.c: sums of closed hours */                                                          \
+    X(TRACE_WRITERS)   /* tracestore.c: what waits for the next write */                                               \
+    X(HOURLY_MAINTAIN) /* hourly_care.c: one maintenance at a time */                                                  \
+    X(HOURLY)          /* hourly_days.c: the list of days */                                                           \
+    X(HOURLY_DAY)      /* hourly_day.c: heads and closings */                                                          \
     X(STORE_KV)        /* kv.c: the table of families */                                                               \
     X(QUERY_QUEUE)     /* engine.c: who may run */                                                                     \
     X(QUERY_TREES)     /* treecache.c: call trees that stay between queries */                                         \

@@ -15,12 +15,11 @@
 #define VALUES_MAX   (2 * URLQUERY_MAX_PAIRS + 4) /* those of URL and form, and what the path settles */
 #define MESSAGES_MAX 32
 
-int api_begin(void *self, struct store *store, struct engine *engine, struct error *err UNUSED)
+int api_begin(void *self, const struct server_parts *parts, struct error *err UNUSED)
 {
     struct api *api = self;
 
-    api->store = store;
-    api->engine = engine;
+    api->parts = *parts;
     return 0;
 }
 
@@ -359,8 +358,11 @@ static int perform(struct run *run, FILE *out, int *ret_status, struct error *er
     static const char *const ascii[] = { NULL };
     const struct api *api = run->api;
     int64_t begun_ns = run->exchange->request.begun_mono_ns;
-    struct command_served served = { .store = api->store,
-                                     .engine = api->engine,
+    struct command_served served = { .store = api->parts.store,
+                                     .engine = api->parts.engine,
+                                     .traces = api->parts.traces,
+                                     .metrics = api->parts.metrics,
+                                     .trace_link = api->trace_link,
                                      .data_dir = api->data_dir,
                                      .query_bytes = api->query_bytes,
                                      .timeout_ns = api->timeout_ns,

@@ -21,16 +21,16 @@ struct api {
     const struct command_set *set;
     bool is_multi_tenant;
     const char *data_dir;
-    uint64_t query_bytes; /* more than 0 */
-    int64_t timeout_ns;   /* 0 = none */
-    struct store *store;  /* both from api_begin on */
-    struct engine *engine;
+    uint64_t query_bytes;      /* more than 0 */
+    int64_t timeout_ns;        /* 0 = none */
+    const char *trace_link;    /* --trace-link; NULL = none */
+    struct server_parts parts; /* from api_begin on */
 };
 
 /* The routes as a guest of a server; `api` outlives it. */
 struct server_guest api_guest(struct api *api);
 /* Takes what the server has; server_guest.begin. */
-MUST_CHECK int api_begin(void *self, struct store *store, struct engine *engine, struct error *err);
+MUST_CHECK int api_begin(void *self, const struct server_parts *parts, struct error *err);
 
 /* The handler of every row. */
 void api_serve(struct exchange *exchange);

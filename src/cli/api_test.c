@@ -29,7 +29,7 @@ static void open_api(struct asked *asked)
     CHECK_OK(store_open(&options, &store, &err), &err);
     engine_options.store = store;
     CHECK_OK(engine_new(&engine_options, &engine, &err), &err);
-    CHECK_OK(api_begin(&asked->api, store, engine, &err), &err);
+    CHECK_OK(api_begin(&asked->api, &(struct server_parts){ .store = store, .engine = engine }, &err), &err);
 }
 
 static void forget(struct asked *asked)
@@ -45,8 +45,8 @@ static void forget(struct asked *asked)
 static void close_api(struct asked *asked)
 {
     forget(asked);
-    engine_free(asked->api.engine);
-    store_close(asked->api.store);
+    engine_free(asked->api.parts.engine);
+    store_close(asked->api.parts.store);
 }
 
 static void begin(struct asked *asked, enum http_method method, const char *path)
@@ -105,7 +105,7 @@ static void add_profile(struct asked *asked)
                          &(const struct format *){ 0 }, &err),
              &err);
     write.batch = &batch;
-    CHECK_OK(store_write(asked->api.store, &write, &receipt, &err), &err);
+    CHECK_OK(store_write(asked->api.parts.store, &write, &receipt, &err), &err);
     batch_done(&batch);
     unpacker_free(unpacker);
 }

@@ -26,6 +26,9 @@ struct server_config {
     int64_t head_timeout_ns, body_timeout_ns, idle_timeout_ns, stop_timeout_ns, query_timeout_ns;
     uint64_t query_bytes, query_cache_bytes, answer_bytes, adhoc_bytes;
     int64_t adhoc_retention_ns;
+    int64_t traces_retention_ns, metrics_retention_ns;
+    uint64_t traces_retention_bytes, metrics_retention_bytes;
+    const char *trace_link;
     const char *cors_origin;
     bool has_access_log;
     bool has_self_profile;
@@ -101,6 +104,21 @@ static const struct option_spec limit_options[] = {
       "How long a query may take; 0 = as long as it needs." },
     { "stop-timeout", OPTION_DURATION, FIELD(server_config, stop_timeout_ns), "10s",
       "How long requests that were begun may take to end when the server stops." },
+};
+
+static const struct option_spec signal_options[] = {
+    { "traces-retention", OPTION_DURATION, FIELD(server_config, traces_retention_ns), "7d",
+      "Forget whole days of traces that are older than this.", .min = "1h" },
+    { "traces-retention-size", OPTION_SIZE, FIELD(server_config, traces_retention_bytes), "10GiB",
+      "Forget the oldest days of traces while they take more of the disk than this; 0 = no limit." },
+    { "metrics-retention", OPTION_DURATION, FIELD(server_config, metrics_retention_ns), "30d",
+      "Forget whole days of metrics that are older than this.", .min = "1h" },
+    { "metrics-retention-size", OPTION_SIZE, FIELD(server_config, metrics_retention_bytes), "2GiB",
+      "Forget the oldest days of metrics while they take more of the disk than this; 0 = no limit." },
+    { "trace-link", OPTION_TEXT, FIELD(server_config, trace_link), NULL,
+      "Where else traces can be seen, for a link on the page: an address with {trace_id} in it, and {span_id}, "
+      "{service}, {start_ms} or {end_ms} where they are wanted, as in https://tempo.example/trace/{trace_id}.",
+      .value_name = "URL" },
 };
 
 static const struct option_spec running_options[] = {
@@ -190,6 +208,20 @@ static void list_aliases(const struct command_context *context, struct server_op
     }
 }
 
+/* Pages make a link of it: nothing but an address may come through. */
+static int check_trace_link(const char *link, struct error *err)
+{
+    struct slice text = slice_from(link);
+
+    if (!slice_starts_with(text, SLICE("https://")) && !slice_starts_with(text, SLICE("http://")))
+        return error_set(err, ERR_USAGE, "--trace-link '%.100s' is no address; it begins with https:// or http://",
+                         link);
+    if (!strstr(link, "{trace_id}"))
+        return error_set(err, ERR_USAGE, "--trace-link '%.100s' has no {trace_id} in it, so it leads to no trace",
+                         link);
+    return 0;
+}
+
 static int make_options(const struct server_config *config, struct server_options *options, struct error *err)
 {
     if (config->storage_type == STORAGE_S3)
@@ -213,11 +245,18 @@ static int make_options(const struct server_config *config, struct server_option
         .query_timeout_ns = config->query_timeout_ns,
         .max_adhoc_bytes = config->adhoc_bytes,
         .adhoc_retention_ns = config->adhoc_retention_ns,
+        .traces_retention_ns = config->traces_retention_ns,
+        .metrics_retention_ns = config->metrics_retention_ns,
+        .traces_retention_bytes = config->traces_retention_bytes,
+        .metrics_retention_bytes = config->metrics_retention_bytes,
+        .trace_link = config->trace_link,
         .cors_origin = config->cors_origin,
         .has_access_log = config->has_access_log,
         .self_profile_ns = config->has_self_profile ? SELF_PROFILE_NS : 0,
         .counters = { (uint32_t)config->counter_rows, config->counter_labels },
     };
+    if (config->trace_link && check_trace_link(config->trace_link, err) < 0)
+        return -1;
     if (storage_server_options(&config->store, &config->keeping, &options->store, err) < 0)
         return -1;
     return add_listeners(config, options, err);
@@ -387,7 +426,8 @@ static int run(struct command_context *context, struct error *err)
                        .is_multi_tenant = config->is_multi_tenant,
                        .data_dir = config->store.data_dir,
                        .query_bytes = config->query_bytes,
-                       .timeout_ns = config->query_timeout_ns };
+                       .timeout_ns = config->query_timeout_ns,
+                       .trace_link = config->trace_link };
     struct arena options_arena;
     sigset_t signals;
     int result;
@@ -437,7 +477,7 @@ const struct command cmd_server = {
     .config_bytes = sizeof(struct server_config),
     .options = { OPTION_GROUP("Listening", listen_options), STORAGE_GROUP(server_config, store),
                  STORAGE_SERVER_GROUP(server_config, keeping), OPTION_GROUP("Limits", limit_options),
-                 OPTION_GROUP("Running", running_options) },
+                 OPTION_GROUP("Traces and metrics", signal_options), OPTION_GROUP("Running", running_options) },
     .examples = { { "hearth server", "Takes profiles on 127.0.0.1, ports 4040, 4317 and 4318." },
                   { "hearth server --data-dir /var/lib/hearth --retention 7d", "Keeps them elsewhere, for a week." },
                   { "hearth server --listen 127.0.0.1:0 --listen-otlp-grpc off --listen-otlp-http off",

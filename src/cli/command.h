@@ -67,11 +67,16 @@ struct command_set {
 struct store;
 struct engine;
 struct query_facts;
+struct tracestore;
+struct metricstore;
 
 /* What a server lends to a command that it runs for somebody else. */
 struct command_served {
     struct store *store;
     struct engine *engine;
+    struct tracestore *traces;
+    struct metricstore *metrics;
+    const char *trace_link;          /* where else a trace can be seen, as --trace-link has it; NULL = nowhere */
     const char *data_dir;            /* of the store */
     uint64_t query_bytes;            /* what one query may take of memory */
     int64_t timeout_ns;              /* what the server allows for an answer; 0 = any */

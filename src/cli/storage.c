@@ -144,8 +144,7 @@ void storage_query_done(struct storage_query *query)
 
 /* --- opening --- */
 
-/* Opening makes what is missing; a wrong --data-dir must not. */
-static int check_is_there(const struct storage_config *config, struct error *err)
+int storage_check_is_there(const struct storage_config *config, struct error *err)
 {
     AUTO(buffer_done) struct buffer path;
     struct stat info;
@@ -171,7 +170,7 @@ int storage_open_to_read(const struct storage_config *config, struct store **ret
                                      .is_read_only = true,
                                      .memory_limit_bytes = config->memory_limit_bytes };
 
-    if (check_is_there(config, err) < 0)
+    if (storage_check_is_there(config, err) < 0)
         return -1;
     return store_open(&options, ret_store, err);
 }
@@ -225,7 +224,7 @@ int storage_open_to_change(const struct storage_config *config, struct store **r
                                      .retention_ns = INT64_MAX,
                                      .retention_bytes = UINT64_MAX };
 
-    if (check_is_there(config, err) < 0)
+    if (storage_check_is_there(config, err) < 0)
         return -1;
     return open_alone(&options, ret_store, err);
 }

@@ -108,6 +108,9 @@ void storage_query_watch(struct storage_query *query, struct command_context *co
 
 /* --- opening --- */
 
+/* Whether there is a store where --data-dir says: opening makes what is missing, and a wrong name must not. Errors:
+ * ERR_NOT_FOUND, ERR_INVALID. */
+MUST_CHECK int storage_check_is_there(const struct storage_config *config, struct error *err);
 /* For looking. Errors: ERR_NOT_FOUND where there is no store, and those of store_open. */
 MUST_CHECK int storage_open_to_read(const struct storage_config *config, struct store **ret_store, struct error *err);
 /* For changing a store that is there; every change is synced. Errors: likewise, and ERR_BUSY saying who has it and what

@@ -154,8 +154,7 @@ static void trim_batch(struct batch *batch)
     batch_init(batch, &limits);
 }
 
-/* Lets go of what a single large upload needed. */
-static void end(struct intake_worker *worker)
+void intake_trim(struct intake_worker *worker)
 {
     trim_batch(&worker->batch);
     trim_batch(&worker->made);
@@ -219,7 +218,7 @@ int intake_take(struct intake_worker *worker, const struct upload *upload, struc
     }
     intakemetrics_add(metrics, metrics->inflated_bytes[upload->kind], receipt->inflated_bytes);
     *ret_receipt = *receipt;
-    end(worker);
+    intake_trim(worker);
     return receipt->n_stored > 0 ? 0 : result;
 }
 

@@ -57,6 +57,13 @@ struct intake_receipt {
 MUST_CHECK int intake_take(struct intake_worker *worker, const struct upload *upload,
                            struct intake_receipt *ret_receipt, struct error *err);
 
+/* Inflates a body that brings something else than profiles, within the same bounds: `coding` is its Content-Encoding.
+ * `*ret_content` is valid until the worker's next body. Errors: ERR_CORRUPT, ERR_UNSUPPORTED, ERR_LIMIT, ERR_MEMORY. */
+MUST_CHECK int intake_unpack(struct intake_worker *worker, struct slice coding, struct slice body,
+                             struct slice *ret_content, struct error *err);
+/* Lets go of what a single large body needed: to be called behind it. */
+void intake_trim(struct intake_worker *worker);
+
 /* Counts what failed of the worker's last upload as dropped, since it is not tried again. Does nothing if nothing failed or
  * it was done already. */
 void intake_give_up(struct intake_worker *worker, const struct upload *upload);

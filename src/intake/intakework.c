@@ -72,11 +72,20 @@ static int inflate(struct intake_worker *worker, struct unpacker *unpacker, stru
     return 0;
 }
 
-/* The only kind that its first bytes do not tell. */
-static int inflate_snappy(struct intake_worker *worker, struct slice *ret_content, struct error *err)
+/* Snappy is the only kind that its first bytes do not tell. */
+static bool is_snappy(struct slice coding)
 {
+    coding = slice_trim(coding);
+    return slice_equal_nocase(coding, SLICE("snappy")) || slice_equal_nocase(coding, SLICE("x-snappy-framed"));
+}
+
+static int inflate_body(struct intake_worker *worker, struct slice coding, struct slice body, struct slice *ret_content,
+                        struct error *err)
+{
+    if (body.len == 0 || !is_snappy(coding))
+        return inflate(worker, worker->outer, body, ret_content, err);
     buffer_clear(&worker->snappy);
-    if (snappy_unpack(worker->upload->body, worker->inflated_left, &worker->snappy, err) < 0)
+    if (snappy_unpack(body, worker->inflated_left, &worker->snappy, err) < 0)
         return -1;
     count_inflated(worker, worker->snappy.len);
     *ret_content = buffer_slice(&worker->snappy);
@@ -85,12 +94,14 @@ static int inflate_snappy(struct intake_worker *worker, struct slice *ret_conten
 
 int intakework_body(struct intake_worker *worker, struct slice *ret_content, struct error *err)
 {
-    struct slice coding = slice_trim(worker->upload->content_encoding);
+    return inflate_body(worker, worker->upload->content_encoding, worker->upload->body, ret_content, err);
+}
 
-    if (worker->upload->body.len > 0 &&
-        (slice_equal_nocase(coding, SLICE("snappy")) || slice_equal_nocase(coding, SLICE("x-snappy-framed"))))
-        return inflate_snappy(worker, ret_content, err);
-    return inflate(worker, worker->outer, worker->upload->body, ret_content, err);
+int intake_unpack(struct intake_worker *worker, struct slice coding, struct slice body, struct slice *ret_content,
+                  struct error *err)
+{
+    worker->inflated_left = worker->intake->max_body_bytes;
+    return inflate_body(worker, coding, body, ret_content, err);
 }
 
 int intakework_part(struct intake_worker *worker, struct slice part, struct slice *ret_content, struct error *err)

@@ -145,6 +145,10 @@ static const struct route routes[] = {
       .produces = HTML },
     { HTTP_GET, "/adhoc/*", ROUTE_PUBLIC, "The page: one uploaded profile, by its id.", give_view, .is_quick = true,
       .produces = HTML },
+    { HTTP_GET, "/traces", ROUTE_PUBLIC, "The page: traces, found by what is slow or failed in them.", give_view,
+      .is_quick = true, .produces = HTML },
+    { HTTP_GET, "/traces/*", ROUTE_PUBLIC, "The page: one trace by its id, with the profiles of its spans.", give_view,
+      .is_quick = true, .produces = HTML },
     { HTTP_GET, "/assets/*", ROUTE_PUBLIC, "What the page is made of; names change with the content.", give_asset,
       .is_quick = true, .produces = "text/javascript, text/css, text/plain" },
 };

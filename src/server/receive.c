@@ -2,12 +2,10 @@
 /* Requests that bring profiles. Each protocol is a row: how its request becomes an upload, and how its sender wants to be
  * answered. What happens in between is the same for all. */
 #include "base/hash.h"
-#include "base/json.h"
 #include "base/log.h"
 #include "intake/ingest.h"
-#include "net/rpc.h"
+#include "server/otlpcall.h"
 #include "server/server_internal.h"
-#include "wire/protobuf.h"
 
 #include <stdio.h>
 
@@ -243,22 +241,16 @@ static bool is_overdue(struct exchange *exchange, const struct upload *upload)
     return true;
 }
 
-static bool open_call(struct exchange *exchange, enum upload_kind kind, enum upload_kind json_kind,
-                      struct upload *upload)
+static bool open_push(struct exchange *exchange, struct upload *upload)
 {
     struct rpc_call *call = &receiving_of(exchange)->call;
 
     if (rpc_open(exchange, call) < 0 || !begin(exchange, upload))
         return false;
-    upload->kind = call->codec == RPC_JSON ? json_kind : kind;
+    upload->kind = call->codec == RPC_JSON ? UPLOAD_PUSH_JSON : UPLOAD_PUSH;
     upload->body = call->message;
     upload->content_encoding = call->encoding;
     return !is_overdue(exchange, upload);
-}
-
-static bool open_push(struct exchange *exchange, struct upload *upload)
-{
-    return open_call(exchange, UPLOAD_PUSH, UPLOAD_PUSH_JSON, upload);
 }
 
 /* Part of it is kept. A failure is the only answer that SDKs show to people, as Pyroscope's server has it too; but none that
@@ -292,114 +284,32 @@ static void reject_call(struct exchange *exchange, const struct error *err, int6
 
 /* --- OTLP --- */
 
-/* Others than these would be read as what they are not. That lz4 is lz4 its first bytes say. */
-static bool check_encoding(struct exchange *exchange, struct slice coding)
-{
-    static const char *const known[] = { "", "identity", "gzip", "x-gzip", "zstd", "snappy", "x-snappy-framed", "lz4" };
-
-    for (size_t i = 0; i < ARRAY_LEN(known); i++)
-        if (slice_equal_nocase(slice_trim(coding), slice_from(known[i])))
-            return true;
-    exchange_fail_with(exchange, 415, "Content-Encoding '%.*s' is not known here; send gzip, zstd, snappy or none",
-                       SLICE_ARG(slice_sub(coding, 0, 64)));
-    exchange_header_text(exchange, "accept-encoding", "gzip, zstd, snappy");
-    return false;
-}
-
-static bool open_otlp_http(struct exchange *exchange, struct upload *upload)
-{
-    struct slice type = http_media_type(http_header(&exchange->request.headers, "content-type"));
-
-    if (!begin(exchange, upload))
-        return false;
-    if (slice_equal_nocase(type, SLICE("application/json"))) {
-        upload->kind = UPLOAD_OTLP_JSON;
-    } else if (slice_equal_nocase(type, SLICE("application/x-protobuf")) ||
-               slice_equal_nocase(type, SLICE("application/protobuf"))) {
-        upload->kind = UPLOAD_OTLP;
-    } else {
-        exchange_fail_with(exchange, 415,
-                           "Content-Type '%.*s' is not known here; send application/x-protobuf or "
-                           "application/json",
-                           SLICE_ARG(slice_sub(type, 0, 64)));
-        return false;
-    }
-    return check_encoding(exchange, upload->content_encoding);
-}
-
 static bool open_otlp(struct exchange *exchange, struct upload *upload)
 {
-    return exchange->route->is_procedure ? open_call(exchange, UPLOAD_OTLP, UPLOAD_OTLP_JSON, upload)
-                                         : open_otlp_http(exchange, upload);
-}
+    struct rpc_call *call = &receiving_of(exchange)->call;
 
-/* ExportProfilesServiceResponse: partial_success is there, and empty if all went well, as the collector does it. */
-static void write_otlp_answer(const struct intake_receipt *receipt, bool is_json, struct buffer *out)
-{
-    uint32_t n_lost = receipt ? receipt->n_rejected + receipt->n_failed : 0;
-    const char *why = !receipt ? "" : receipt->n_failed ? receipt->failure.text : receipt->rejection.text;
-
-    if (is_json) {
-        struct json json;
-
-        json_init(&json, out, JSON_COMPACT);
-        json_object_begin(&json);
-        json_key(&json, "partialSuccess");
-        json_object_begin(&json);
-        if (n_lost > 0) {
-            char text[24];
-
-            snprintf(text, sizeof(text), "%u", n_lost);
-            json_key(&json, "rejectedProfiles");
-            json_text(&json, text);
-            json_key(&json, "errorMessage");
-            json_text(&json, why);
-        }
-        json_object_end(&json);
-        json_object_end(&json);
-        json_done(&json);
-        return;
-    }
-    if (n_lost > 0) {
-        size_t start = protobuf_begin(out, 1);
-
-        protobuf_put_uint(out, 1, n_lost);
-        protobuf_put_bytes(out, 2, slice_from(why));
-        protobuf_end(out, start);
-    } else {
-        protobuf_put_bytes_always(out, 1, SLICE(""));
-    }
+    if (!otlpcall_open(exchange, call) || !begin(exchange, upload))
+        return false;
+    upload->kind = call->codec == RPC_JSON ? UPLOAD_OTLP_JSON : UPLOAD_OTLP;
+    upload->body = call->message;
+    upload->content_encoding = call->encoding;
+    return !is_overdue(exchange, upload);
 }
 
 static void accept_otlp(struct exchange *exchange, const struct intake_receipt *receipt)
 {
-    const struct rpc_call *call = &receiving_of(exchange)->call;
-    bool is_call = exchange->route->is_procedure, is_json;
-    struct buffer out;
+    struct otlpcall_rejected rejected = { .name = "rejectedProfiles" };
 
-    is_json = is_call ? call->codec == RPC_JSON
-                      : slice_equal_nocase(http_media_type(http_header(&exchange->request.headers, "content-type")),
-                                           SLICE("application/json"));
-    buffer_init(&out, 0);
-    write_otlp_answer(receipt, is_json, &out);
-    if (is_call)
-        rpc_answer(exchange, call, buffer_slice(&out));
-    else
-        exchange_answer(exchange, 200, is_json ? "application/json" : "application/x-protobuf", buffer_slice(&out));
-    buffer_done(&out);
+    if (receipt) {
+        rejected.n = receipt->n_rejected + receipt->n_failed;
+        rejected.why = receipt->n_failed ? receipt->failure.text : receipt->rejection.text;
+    }
+    otlpcall_accept(exchange, &receiving_of(exchange)->call, &rejected);
 }
 
-/* The collector comes back after UNAVAILABLE and 503 only; to any other failure it drops what it has. */
 static void reject_otlp(struct exchange *exchange, const struct error *err, int64_t retry_after_ns)
 {
-    bool is_passing = retry_after_ns > 0;
-    int status = error_code_http_status(err->code);
-
-    if (exchange->route->is_procedure)
-        rpc_fail(exchange, &receiving_of(exchange)->call, is_passing ? RPC_UNAVAILABLE : rpc_code_from_error(err->code),
-                 err->text, retry_after_ns);
-    else
-        rpc_shape_failure(exchange, is_passing ? 503 : status == 422 ? 400 : status, err->text, retry_after_ns);
+    otlpcall_reject(exchange, &receiving_of(exchange)->call, err, retry_after_ns);
 }
 
 static const struct receiver ingest = { open_ingest, accept_plainly, reject_plainly };

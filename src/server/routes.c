@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Every path that the server knows. */
 #include "server/server_internal.h"
+#include "server/signals.h"
 
 #define OTLP_SERVICE "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export"
+#define OTLP_TRACES  "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+#define OTLP_METRICS "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export"
+#define OTLP_LOGS    "/opentelemetry.proto.collector.logs.v1.LogsService/Export"
 #define OTLP_TYPES   "application/json, application/x-protobuf"
 
 // clang-format off
@@ -40,6 +44,22 @@ static const struct route routes[] = {
     { HTTP_POST, "/v1/profiles", ROUTE_WRITE, "The same as /v1development/profiles.", receive_otlp,
       receive_otlp_overflow, receive_refuse, receive_lane, receive_admit_otlp, receive_too_large,
       .consumes = OTLP_TYPES, .produces = OTLP_TYPES, .failure = ROUTE_FAILS_AS_STATUS },
+
+    { HTTP_POST, OTLP_TRACES, ROUTE_WRITE, "Takes OpenTelemetry traces by gRPC.", signals_take_traces,
+      .lane = receive_lane, .admit = receive_admit, .is_procedure = true },
+    { HTTP_POST, "/v1/traces", ROUTE_WRITE, "Takes OpenTelemetry traces by HTTP, protobuf or JSON.",
+      signals_take_traces, .lane = receive_lane, .admit = receive_admit, .consumes = OTLP_TYPES, .produces = OTLP_TYPES,
+      .failure = ROUTE_FAILS_AS_STATUS },
+    { HTTP_POST, OTLP_METRICS, ROUTE_WRITE, "Takes OpenTelemetry metrics of processes and runtimes by gRPC.",
+      signals_take_metrics, .lane = receive_lane, .admit = receive_admit, .is_procedure = true },
+    { HTTP_POST, "/v1/metrics", ROUTE_WRITE,
+      "Takes OpenTelemetry metrics of processes and runtimes by HTTP, protobuf or JSON.", signals_take_metrics,
+      .lane = receive_lane, .admit = receive_admit, .consumes = OTLP_TYPES, .produces = OTLP_TYPES,
+      .failure = ROUTE_FAILS_AS_STATUS },
+    { HTTP_POST, OTLP_LOGS, ROUTE_WRITE, "Logs are not kept: always unimplemented.", signals_refuse_logs,
+      .is_procedure = true, .is_absent = true },
+    { HTTP_POST, "/v1/logs", ROUTE_WRITE, "Logs are not kept: always 404.", signals_refuse_logs, .consumes = OTLP_TYPES,
+      .failure = ROUTE_FAILS_AS_STATUS, .is_absent = true },
 
     { HTTP_POST, "/api/v1/annotations", ROUTE_WRITE,
       "Notes that something happened: {\"time\": ..., \"text\": ..., \"labels\": {...}}; without a time, now.",

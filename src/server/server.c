@@ -7,6 +7,7 @@
 #include "page/page.h"
 #include "server/annotations.h"
 #include "server/server_internal.h"
+#include "server/signals.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -21,9 +22,13 @@ static uint32_t default_workers(void)
 
 static int open_store(struct server *server, struct error *err)
 {
+    struct store_options store = server->options.store;
+    struct signals_memory others = signals_memory(store.memory_limit_bytes);
     char path[PATH_MAX];
 
-    if (store_open(&server->options.store, &server->store, err) < 0)
+    if (store.memory_limit_bytes)
+        store.memory_limit_bytes -= others.traces_bytes + others.metrics_bytes;
+    if (store_open(&store, &server->store, err) < 0)
         return -1;
     if ((size_t)snprintf(path, sizeof(path), "%s/spill", server->options.store.data_dir) >= sizeof(path))
         return error_set(err, ERR_LIMIT, "the path of the data directory is too long");
@@ -60,6 +65,7 @@ static int open_answers(struct server *server, struct error *err)
                                         .max_bytes = options->max_adhoc_bytes,
                                         .retention_ns = options->adhoc_retention_ns };
     const struct server_guest *guest = &options->guest;
+    struct server_parts parts;
     struct route_mount mounts[] = { { &server_routes, server },
                                     { &answer_routes, &server->answer },
                                     { &page_routes, NULL },
@@ -76,7 +82,10 @@ static int open_answers(struct server *server, struct error *err)
                                       .adhocfiles = server->adhocfiles,
                                       .is_multi_tenant = options->is_multi_tenant,
                                       .timeout_ns = options->query_timeout_ns };
-    if (guest->routes && guest->begin(guest->self, server->store, server->engine, err) < 0)
+    parts = (struct server_parts){
+        .store = server->store, .engine = server->engine, .traces = server->traces, .metrics = server->runtime_metrics
+    };
+    if (guest->routes && guest->begin(guest->self, &parts, err) < 0)
         return -1;
     return route_join(mounts, ARRAY_LEN(mounts) - !guest->routes, &server->routes, err);
 }
@@ -130,8 +139,8 @@ static int start_scraping(struct server *server, struct scrapeconfig *config, st
 static int start(struct server *server, struct error *err)
 {
     if (server_register_metrics(&server->metrics, err) < 0 || open_store(server, err) < 0 ||
-        make_workers(server, err) < 0 || open_answers(server, err) < 0 || selfprofiling_open(server, err) < 0 ||
-        listen_all(server, err) < 0)
+        signals_open(server, err) < 0 || make_workers(server, err) < 0 || open_answers(server, err) < 0 ||
+        selfprofiling_open(server, err) < 0 || listen_all(server, err) < 0)
         return -1;
     if (thread_start(&server->drainer, "drainer", drain_run, server, err) < 0 || selfprofiling_start(server, err) < 0)
         return -1;
@@ -181,6 +190,7 @@ void server_stop(struct server *server, int64_t timeout_ns)
     annotations_close(server->annotations);
     settings_close(server->settings);
     engine_free(server->engine);
+    signals_close(server);
     store_close(server->store);
     metrics_unregister(server->metrics);
     lock_mutex_done(&server->effective_lock);

@@ -19,6 +19,9 @@
 
 #define SERVER_MAX_LISTENERS 16
 
+struct tracestore;
+struct metricstore;
+
 struct server_listener {
     const char *name; /* "listen", "otlp-grpc", ... */
     struct address address;
@@ -31,11 +34,19 @@ struct server_alias {
 };
 #define SERVER_MAX_ALIASES 8
 
+/* What the server has open, lent to whoever answers for it. */
+struct server_parts {
+    struct store *store;
+    struct engine *engine;
+    struct tracestore *traces;
+    struct metricstore *metrics;
+};
+
 /* Routes that somebody else brings along, with what belongs to them. */
 struct server_guest {
     const struct route_table *routes; /* NULL = there are none */
     /* Called when the store is open and nobody asks yet: makes the context of the routes. */
-    int (*begin)(void *self, struct store *store, struct engine *engine, struct error *err);
+    int (*begin)(void *self, const struct server_parts *parts, struct error *err);
     void *self; /* the context */
 };
 
@@ -55,6 +66,9 @@ struct server_options {
     uint64_t query_cache_bytes; /* of call trees that stay between queries; 0 = chosen by the engine */
     uint64_t query_bytes;       /* what a query may take; 0 = chosen by the engine */
     int64_t query_timeout_ns;   /* 0 = none */
+    int64_t traces_retention_ns, metrics_retention_ns;        /* 0 = chosen by their stores */
+    uint64_t traces_retention_bytes, metrics_retention_bytes; /* 0 = no limit */
+    const char *trace_link;     /* where else traces can be seen, for the status; NULL = nowhere; borrowed */
     uint64_t max_adhoc_bytes;   /* of profiles uploaded to be looked at; 0 = 1 GiB */
     int64_t adhoc_retention_ns; /* of those; 0 = 30 days */
     const char *cors_origin;    /* NULL = pages of other origins may not ask */

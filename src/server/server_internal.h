@@ -15,10 +15,21 @@
 #include "server/server.h"
 #include "unwind/selfprofile.h"
 
+/* What came of the signals that have stores of their own. */
+enum signal { SIGNAL_TRACES, SIGNAL_METRICS };
+#define SIGNAL_COUNT (SIGNAL_METRICS + 1)
+struct signal_counts {
+    uint64_t n_kept, n_rejected; /* spans, or points */
+    uint64_t n_failed;           /* requests of which nothing was kept */
+};
+
 struct server {
     struct server_options options;
     struct store *store;
     struct engine *engine;
+    struct tracestore *traces;
+    struct metricstore *runtime_metrics;
+    struct thread upkeep; /* of those two */
     struct settings *settings;
     struct annotations *annotations;
     struct adhocfiles *adhocfiles;
@@ -92,5 +103,7 @@ void selfprofiling_profile(struct exchange *exchange);
 void servermetrics_answered(void *context, const struct exchange *exchange, uint64_t sent_bytes, int64_t duration_ns);
 /* Counts an upload that there was no room for. */
 void servermetrics_count_overload(struct server *server, bool is_refused);
+/* Counts what became of a request. */
+void servermetrics_count_signal(struct server *server, enum signal signal, const struct signal_counts *counts);
 /* Sets the gauges to what is now, and counters that are kept elsewhere. */
 void servermetrics_refresh(struct server *server);

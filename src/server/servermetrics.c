@@ -26,6 +26,8 @@ enum {
     SERVERMETRIC_DRAINED,
     SERVERMETRIC_DAMAGED,
     SERVERMETRIC_OVERLOAD,
+    SERVERMETRIC_SIGNAL_ITEMS,
+    SERVERMETRIC_SIGNAL_FAILURES,
     SERVERMETRIC_SELF_SAMPLES,
     SERVERMETRIC_SELF_LOST,
 };
@@ -107,6 +109,14 @@ static const struct metric_spec specs[] = {
                                 .help = "Uploads that were not kept, since there were more than can be stored: left "
                                         "out, so that others count for them, or refused.",
                                 .labels = { "outcome" } },
+    [SERVERMETRIC_SIGNAL_ITEMS] = { .name = "hearth_signal_items",
+                                    .kind = METRIC_COUNTER,
+                                    .help = "Spans of traces and points of metrics that came, and what became of them.",
+                                    .labels = { "signal", "outcome" } },
+    [SERVERMETRIC_SIGNAL_FAILURES] = { .name = "hearth_signal_failures",
+                                       .kind = METRIC_COUNTER,
+                                       .help = "Requests with traces or metrics of which nothing was kept.",
+                                       .labels = { "signal" } },
     [SERVERMETRIC_SELF_SAMPLES] = { .name = "hearth_self_profile_samples",
                                     .kind = METRIC_COUNTER,
                                     .help = "Samples of the server's own CPU." },
@@ -125,6 +135,19 @@ void servermetrics_count_overload(struct server *server, bool is_refused)
     struct slice outcome = is_refused ? SLICE("refused") : SLICE("left_out");
 
     metrics_add(metrics_get_labelled(server->metrics, SERVERMETRIC_OVERLOAD, &outcome), 1);
+}
+
+static const char *const signal_names[] = { [SIGNAL_TRACES] = "traces", [SIGNAL_METRICS] = "metrics" };
+
+void servermetrics_count_signal(struct server *server, enum signal signal, const struct signal_counts *counts)
+{
+    struct slice kept[] = { slice_from(signal_names[signal]), SLICE("kept") };
+    struct slice rejected[] = { slice_from(signal_names[signal]), SLICE("rejected") };
+
+    metrics_add(metrics_get_labelled(server->metrics, SERVERMETRIC_SIGNAL_ITEMS, kept), counts->n_kept);
+    metrics_add(metrics_get_labelled(server->metrics, SERVERMETRIC_SIGNAL_ITEMS, rejected), counts->n_rejected);
+    if (counts->n_failed)
+        metrics_add(metrics_get_labelled(server->metrics, SERVERMETRIC_SIGNAL_FAILURES, kept), counts->n_failed);
 }
 
 /* Text of strangers, cut to fit, that can end neither its quotes nor the line. */

@@ -173,6 +173,16 @@ static void put_retention(struct json *json, const struct store_options *store)
     json_object_end(json);
 }
 
+/* Those of the stores beside that of profiles. */
+static void put_signal(struct json *json, const char *key, int64_t retention_ns, uint64_t retention_bytes)
+{
+    json_key(json, key);
+    json_object_begin(json);
+    put_seconds(json, "retention_seconds", retention_ns);
+    put_limit(json, "retention_bytes", retention_bytes);
+    json_object_end(json);
+}
+
 static void put_limits(struct json *json, const struct server_options *options)
 {
     const struct store_options *store = &options->store;
@@ -326,6 +336,13 @@ void status_all(struct exchange *exchange)
     put_options(&json, server);
     put_retention(&json, &server->options.store);
     put_limits(&json, &server->options);
+    put_signal(&json, "traces", server->options.traces_retention_ns, server->options.traces_retention_bytes);
+    put_signal(&json, "metrics", server->options.metrics_retention_ns, server->options.metrics_retention_bytes);
+    json_key(&json, "trace_link");
+    if (server->options.trace_link)
+        json_text(&json, server->options.trace_link);
+    else
+        json_null(&json);
     put_queues(&json, server);
     if (put_sources(&json, server, &err) < 0 || put_targets(&json, server, &err) < 0) {
         exchange_fail(exchange, &err);

@@ -243,3 +243,101 @@ CONFORMANCE(says_when_too_many_ids_are_asked_for)
         store_windows(sample->store, &query, &(struct store_window_sink){ &total, add_totals, true }, &reads, &err),
         &err);
 }
+
+/* --- many spans --- */
+
+enum { MANY_PROFILES = 56, MANY_SAMPLES = 4096, MANY = MANY_PROFILES * MANY_SAMPLES };
+
+/* The id of span `i`, 0 to MANY. */
+static void many_id(uint32_t i, uint8_t id[static 8])
+{
+    uint64_t word = hash_mix64(i + 1);
+
+    memcpy(id, &word, 8);
+}
+
+static int64_t many_value(uint32_t i)
+{
+    return 1 + i % 13;
+}
+
+/* A profile of so many samples, each of a span of its own, by one of two services. */
+static void write_many(struct store_sample *sample, uint32_t profile)
+{
+    AUTO(builder_freep) struct builder *b = NULL;
+    struct store_sample_profile header = { .start_ns =
+                                               store_sample_time("15T10:00") + profile * 60 * CLOCK_NS_PER_SECOND,
+                                           .service = profile % 2 ? "web" : "api" };
+    struct store_write write = { 0 };
+    struct store_receipt receipt;
+    struct batch batch;
+    struct error err;
+
+    batch_init(&batch, NULL);
+    CHECK_OK(builder_new(NULL, &b, &err), &err);
+    store_sample_add(b, &header);
+    for (uint32_t i = profile * MANY_SAMPLES; i < (profile + 1) * MANY_SAMPLES; i++) {
+        int64_t values[] = { many_value(i), many_value(i) * 10 };
+        struct link link = { .trace_id = { 1 } };
+
+        many_id(i, link.span_id);
+        builder_sample(b, store_sample_stack(b, SLICE("main;work")), 0, builder_link(b, &link), values, 0);
+    }
+    CHECK_OK(builder_finish(b, &batch, &err), &err);
+    write.batch = &batch;
+    CHECK_OK(store_write(sample->store, &write, &receipt, &err), &err);
+    CHECK_EQ(receipt.n_samples, MANY_SAMPLES);
+    batch_done(&batch);
+}
+
+/* Every `step`th span, and as many that nobody has. */
+static void check_every(struct store_sample *sample, uint32_t step)
+{
+    struct spanids set;
+    struct store_ids ids = { .span_set = &set };
+    struct store_reads reads;
+    int64_t wanted = 0;
+    uint8_t id[8];
+    struct error err;
+
+    spanids_init(&set, 2 * MANY);
+    for (uint32_t i = 0; i < MANY; i += step) {
+        wanted += many_value(i);
+        many_id(i, id);
+        CHECK_OK(spanids_add(&set, id, &err), &err);
+        many_id(MANY + i, id);
+        CHECK_OK(spanids_add(&set, id, &err), &err);
+    }
+    check_totals(sample, &ids, wanted, &reads);
+    spanids_done(&set);
+}
+
+static void check_many(struct store_sample *sample, const void *context)
+{
+    struct spanids none, one;
+    uint8_t id[1][8];
+    struct store_ids of_none = { .span_set = &none }, of_both = { .span_set = &one, .spans = id, .n_spans = 1 };
+    struct store_reads reads;
+    struct error err;
+
+    check_every(sample, MANY / 10);
+    check_every(sample, MANY / 5000);
+    check_every(sample, 1);
+    spanids_init(&none, 1);
+    check_totals(sample, &of_none, 0, &reads);
+    /* Both kinds of asking for spans narrow. */
+    spanids_init(&one, 1);
+    many_id(1, id[0]);
+    CHECK_OK(spanids_add(&one, id[0], &err), &err);
+    check_totals(sample, &of_both, many_value(1), &reads);
+    many_id(2, id[0]);
+    check_totals(sample, &of_both, 0, &reads);
+    spanids_done(&one);
+}
+
+CONFORMANCE(gives_the_samples_of_any_number_of_spans)
+{
+    for (uint32_t i = 0; i < MANY_PROFILES; i++)
+        write_many(sample, i);
+    store_sample_each_stage(sample, "15T16:00", check_many, NULL);
+}

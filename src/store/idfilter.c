@@ -27,6 +27,7 @@ struct idfilter {
     void *check_context;
     uint32_t tenant;
     struct ids spans, traces;
+    const struct spanids *span_set; /* NULL = any */
     bool is_of_span;
     bool has_profiles;
     struct map rows;   /* sequence -> series */
@@ -164,6 +165,7 @@ int idfilter_new(const struct day_view *view, uint32_t tenant, const struct stor
     filter->tenant = tenant;
     filter->check = query->check;
     filter->check_context = query->check_context;
+    filter->span_set = ids->span_set;
     filter->is_of_span = ids->is_of_span;
     arena_init(&filter->arena, 0);
     arena_init(&filter->row, 0);
@@ -202,15 +204,20 @@ int idfilter_check(const struct idfilter *filter, struct error *err)
 
 bool idfilter_needs_links(const struct idfilter *filter)
 {
-    return filter->spans.n || filter->traces.n || filter->is_of_span;
+    return filter->spans.n || filter->traces.n || filter->span_set || filter->is_of_span;
+}
+
+/* Whether a span is among those asked for. */
+static bool takes_span(const struct idfilter *filter, const uint8_t *id)
+{
+    return (!filter->spans.n || has_id(&filter->spans, id)) && (!filter->span_set || spanids_has(filter->span_set, id));
 }
 
 bool idfilter_takes_link(const struct idfilter *filter, const struct link *link)
 {
     static const uint8_t no_span[SPAN_BYTES];
 
-    return (!filter->spans.n || has_id(&filter->spans, link->span_id)) &&
-           (!filter->traces.n || has_id(&filter->traces, link->trace_id)) &&
+    return takes_span(filter, link->span_id) && (!filter->traces.n || has_id(&filter->traces, link->trace_id)) &&
            (!filter->is_of_span || memcmp(link->span_id, no_span, sizeof(no_span)) != 0);
 }
 
@@ -275,14 +282,28 @@ int idfilter_apply(struct idfilter *filter, uint32_t series, struct headrow *row
 
 /* --- the span index --- */
 
-/* Adds the series that a value of the index names for the spans asked for. */
-static int add_series(const struct idfilter *filter, struct slice value, struct map *series, struct error *err)
+/* Adds the series that a value of the index names for the spans asked for: each of its entries is looked at, or each
+ * span is searched for. */
+static int add_series_by_entry(const struct idfilter *filter, struct slice value, struct map *series, struct error *err)
+{
+    for (size_t i = 0, n = spanindex_n(value); i < n; i++) {
+        struct spanindex_entry entry = spanindex_get(value, i);
+
+        if (takes_span(filter, entry.span_id) && map_set(series, entry.series, 1, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_series_by_span(const struct idfilter *filter, struct slice value, struct map *series, struct error *err)
 {
     size_t n = spanindex_n(value);
 
     for (uint32_t i = 0; i < filter->spans.n; i++) {
         const uint8_t *id = id_at(&filter->spans, i);
 
+        if (filter->span_set && !spanids_has(filter->span_set, id))
+            continue;
         for (size_t at = spanindex_find(value, id); at < n; at++) {
             struct spanindex_entry entry = spanindex_get(value, at);
 
@@ -314,7 +335,8 @@ static int read_index(struct idfilter *filter, struct kv_iterator *iterator, str
             return error_set(err, ERR_CORRUPT, "part %u is missing", n);
         if (spanindex_check(value, err) < 0)
             return error_wrap(err, "part %u", n);
-        if (add_series(filter, value, series, err) < 0)
+        if (filter->spans.n ? add_series_by_span(filter, value, series, err) < 0
+                            : add_series_by_entry(filter, value, series, err) < 0)
             return -1;
         filter->n_spans_read++;
     }
@@ -332,7 +354,7 @@ int idfilter_find_series(struct idfilter *filter, uint8_t hour, uint32_t number,
     uint32_t n = 0;
 
     *ret_is_known = false;
-    if (!filter->spans.n)
+    if (!filter->spans.n && !filter->span_set)
         return 0;
     if (kv_iterator_new(view->day->kv, view->day->block_family, view->snapshot, slice_of(prefix.bytes, 6), false,
                         &iterator, err) < 0)

@@ -2,7 +2,8 @@
 /* Which rows and samples of a day are those of certain spans, traces or profiles (struct store_ids).
  *
  * I1  Where ids of spans are asked for, the span index of a closing says which series may have them. A closing without an
- *     index, or with one that is damaged or has gaps, has all of its links looked at; so are those of heads.
+ *     index, or with one that is damaged or has gaps, has all of its links looked at; so are those of heads. Few ids are
+ *     searched for in each value of the index; of many (store_ids.span_set), its entries are looked up in the set.
  * I2  Of a profile with an id its record says which rows it has; the ids of rowid.h say it themselves. Sequences never
  *     repeat within a day: the sequence and the series are enough to know a row.
  *

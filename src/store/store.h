@@ -19,6 +19,7 @@
 #include "label/labelrules.h"
 #include "label/selector.h"
 #include "profile/profile.h"
+#include "profile/spanids.h"
 #include "store/names.h"
 #include "store/servicecosts.h"
 
@@ -89,6 +90,7 @@ struct store_ids {
     const uint8_t (*traces)[16];
     const uint8_t (*profiles)[16];
     uint32_t n_spans, n_traces, n_profiles; /* at most STORE_MAX_IDS each, else ERR_LIMIT */
+    const struct spanids *span_set;         /* the span must be one of these, however many: none takes nothing */
     bool is_of_span;                        /* the sample must have a span, whichever */
 };
 #define STORE_MAX_IDS 4096u

@@ -3,7 +3,8 @@
  * status and attributes.
  *
  * T1  Acknowledged means kept: when tracestore_write returns 0, the spans survive the death of the process.
- * T2  A span that comes again (span.h, P1) is kept once.
+ * T2  A span that comes again is kept once. What has the ids of another but another start, duration, status, parent or
+ *     operation is another span: senders that use ids twice lose nothing.
  * T3  A span belongs to a range when it started in [from, until).
  * T4  Tenants see only their own spans.
  *
@@ -14,6 +15,8 @@
 #include "base/error.h"
 #include "trace/span.h"
 
+struct hourly;
+struct spanids; /* a set of span ids: spanids.h */
 struct tracestore;
 
 struct tracestore_options {
@@ -47,6 +50,10 @@ MUST_CHECK int tracestore_write(struct tracestore *store, struct slice tenant, c
 MUST_CHECK int tracestore_maintain(struct tracestore *store, int64_t now_ns, struct error *err);
 /* Closes all there is, whatever its hour: for tests, benchmarks and `hearth compact`. */
 MUST_CHECK int tracestore_close_hours(struct tracestore *store, struct error *err);
+/* Has work that goes on give up (ERR_CLOSED). Thread: any; signal: yes. */
+void tracestore_stop(struct tracestore *store);
+/* What keeps the days, for copies and their like. */
+struct hourly *tracestore_hourly(struct tracestore *store);
 
 /* --- asking --- */
 
@@ -70,22 +77,22 @@ MUST_CHECK int tracestore_get(struct tracestore *store, struct slice tenant,
                               const struct tracestore_asker *asker, struct arena *arena,
                               struct tracestore_trace *ret_trace, struct error *err);
 
-/* A set of span ids that can be asked quickly; made by whoever has one. */
-struct spanids;
-
 /* What a span must be. Texts that are empty, and numbers that are 0, ask nothing. */
 struct tracestore_filter {
     int64_t from_ns, until_ns;
     struct slice service, operation;          /* exact */
-    int64_t min_duration_ns, max_duration_ns; /* both included; max 0 = no end */
+    int64_t min_duration_ns, max_duration_ns; /* both included */
     bool is_error;                            /* of status error */
     bool is_root;                             /* without a parent */
-    const struct span_attribute *attributes;  /* all of them: of the span, or of its resource */
-    uint32_t n_attributes;     /* values are texts, compared with what the value looks like as text: 200, true, 1.5 */
+    const struct span_attribute
+        *attributes;           /* all of them: of the span, or of its resource where the span has no such key */
+    uint32_t n_attributes;     /* values are texts (tracestore_value_is); an empty one asks that there is such a key */
     const struct spanids *ids; /* one of these spans; NULL = any */
 };
 /* Whether a span passes. */
 bool tracestore_filter_takes(const struct tracestore_filter *filter, const struct span *span);
+/* Whether a value looks like `text`: numbers are compared as such (200, 1.5), booleans are true and false, bytes base64. */
+bool tracestore_value_is(const struct span_value *value, struct slice text);
 
 enum tracestore_order { TRACESTORE_NEWEST, TRACESTORE_SLOWEST };
 
@@ -102,10 +109,12 @@ struct tracestore_search {
 
 struct tracestore_found {
     struct span matched; /* where the trace stands */
-    uint32_t n_matched;  /* spans that pass, of those in the range */
+    /* What follows is of the whole trace, as far as its spans start within an hour of `matched`. */
+    uint32_t n_matched; /* spans that pass */
     uint32_t n_spans, n_errors;
-    int64_t start_ns, duration_ns; /* of the whole trace, as far as it lies within an hour around the range */
-    struct span root;              /* its span without a parent there, else its first; service and name count */
+    bool is_cut; /* there are more spans, of which nothing is told */
+    int64_t start_ns, duration_ns;
+    struct span root; /* its first span without a parent, else its first; without attributes, as `matched` */
     const struct tracestore_service {
         struct slice name;
         uint32_t n_spans, n_errors;
@@ -118,7 +127,7 @@ struct tracestore_results {
     uint64_t n_searched;                   /* spans that were looked at */
     char next_page[TRACESTORE_PAGE_BYTES]; /* empty = that was all */
 };
-/* From `arena`. Errors: ERR_INVALID (a page that is none of this search), ERR_LIMIT, those of the asker, ... */
+/* From `arena`, as far as it is not borrowed from what was asked. Errors: ERR_INVALID (a page that is none of this search), ERR_LIMIT, those of the asker, ... */
 MUST_CHECK int tracestore_search(struct tracestore *store, struct slice tenant, const struct tracestore_search *search,
                                  const struct tracestore_asker *asker, struct arena *arena,
                                  struct tracestore_results *ret_results, struct error *err);
@@ -131,7 +140,8 @@ MUST_CHECK int tracestore_each(struct tracestore *store, struct slice tenant, co
                                int (*visit)(void *context, const struct span *span, struct error *err), void *context,
                                struct error *err);
 
-/* The operations that have spans in the range: those that pass. Durations are within a few percent. By service, then most time first. */
+/* The operations of the spans that pass; of durations, total and max are exact, the others within a few percent. A span that
+ * came again after its hour was closed may count twice. By service, then most time first. */
 struct tracestore_operation {
     struct slice service, name;
     uint64_t n_spans, n_errors;

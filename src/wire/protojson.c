@@ -2,6 +2,7 @@
 #include "wire/protojson.h"
 
 #include "base/base64.h"
+#include "pack/varint.h"
 
 /* --- names --- */
 
@@ -35,6 +36,7 @@ static enum protobuf_wire wire_of(enum protojson_kind kind)
     switch (kind) {
     case PROTOJSON_INT:
     case PROTOJSON_UINT:
+    case PROTOJSON_SINT:
     case PROTOJSON_BOOL: return PROTOBUF_VARINT;
     case PROTOJSON_FIXED32: return PROTOBUF_FIXED32;
     case PROTOJSON_FIXED64:
@@ -104,6 +106,7 @@ static uint64_t read_number(struct json_reader *reader, enum protojson_kind kind
         return number;
     case PROTOJSON_INT:
     case PROTOJSON_SFIXED64: return (uint64_t)json_reader_i64(reader);
+    case PROTOJSON_SINT: return varint_zigzag(json_reader_i64(reader));
     case PROTOJSON_FIXED32:
         number = json_reader_u64(reader);
         if (number > UINT32_MAX)
@@ -150,6 +153,7 @@ static void read_value(struct json_reader *reader, const struct protojson_field 
         break;
     case PROTOJSON_INT:
     case PROTOJSON_UINT:
+    case PROTOJSON_SINT:
     case PROTOJSON_BOOL:
     case PROTOJSON_FIXED32:
     case PROTOJSON_FIXED64:

@@ -10,6 +10,7 @@
 enum protojson_kind {
     PROTOJSON_INT,     /* a varint; enums too */
     PROTOJSON_UINT,    /* a varint */
+    PROTOJSON_SINT,    /* a varint with the sign in its lowest bit: sint32 and sint64 */
     PROTOJSON_BOOL,    /* a varint */
     PROTOJSON_FIXED32, /* unsigned */
     PROTOJSON_FIXED64, /* unsigned */

@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the page begins.
 
-import { render } from "preact";
+import { render, type ComponentType } from "preact";
 import "./style/tokens.css";
 import "./style/base.css";
+import { later } from "./components/Later.tsx";
 import { Shell } from "./components/Shell.tsx";
 import { listenForKeys } from "./lib/keys.ts";
 import { followHistory, route, type ViewName } from "./lib/route.ts";
-import { Adhoc } from "./views/adhoc/Adhoc.tsx";
 import { DropTarget } from "./views/adhoc/DropTarget.tsx";
-import { Compare } from "./views/compare/Compare.tsx";
 import { Explore } from "./views/explore/Explore.tsx";
 import { Fleet } from "./views/fleet/Fleet.tsx";
-import { Status } from "./views/status/Status.tsx";
 
-const views: Record<ViewName, () => preact.JSX.Element> = { fleet: Fleet, explore: Explore, compare: Compare, status: Status, adhoc: Adhoc };
+/* People come to the fleet and to Explore first; the rest is loaded when they go there. */
+const views: Record<ViewName, ComponentType> = {
+  fleet: Fleet,
+  explore: Explore,
+  traces: later(async () => (await import("./views/traces/Traces.tsx")).Traces),
+  compare: later(async () => (await import("./views/compare/Compare.tsx")).Compare),
+  status: later(async () => (await import("./views/status/Status.tsx")).Status),
+  adhoc: later(async () => (await import("./views/adhoc/Adhoc.tsx")).Adhoc),
+};
 
 function Page() {
   const View = views[route.value.view];

@@ -80,14 +80,14 @@ export function diffQuery(before: Selection, after: Selection, scale: Scale, now
   };
 }
 
-export async function getDiff(query: Query, signal?: AbortSignal): Promise<{ diff: Diff; messages: Message[] }> {
-  const { data, messages } = await getJson<Diff>("diff", { ...query, rows: MAX_FUNCTIONS }, signal);
+export async function getDiff(query: Query, signal?: AbortSignal, call = "diff"): Promise<{ diff: Diff; messages: Message[] }> {
+  const { data, messages } = await getJson<Diff>(call, { ...query, rows: MAX_FUNCTIONS }, signal);
   return { diff: data, messages };
 }
 
 /** The tree of both sides, or of the part below a path of calls. */
-export async function getDiffTree(query: Query, path: readonly string[], signal?: AbortSignal): Promise<FlameTree> {
-  const { data } = await getBytes("diff", treeQuery(query, path), signal);
+export async function getDiffTree(query: Query, path: readonly string[], signal?: AbortSignal, call = "diff"): Promise<FlameTree> {
+  const { data } = await getBytes(call, treeQuery(query, path), signal);
   return decodeFlame(data);
 }
 

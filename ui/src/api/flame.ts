@@ -15,6 +15,8 @@ export interface Question {
   spanId: string;
   traceId: string;
   profileId: string;
+  operation: string; // only samples of spans of this operation; "" = all
+  attribution: string; // "root": samples of spans below count as well; "" = those of the span itself alone
 }
 
 /** The server answers so many nodes of a large service in a tenth of a second; what it leaves out comes as `other`, and opens
@@ -31,6 +33,8 @@ export function paramsOf(question: Question): Query {
     "span-id": question.spanId,
     "trace-id": question.traceId,
     "profile-id": question.profileId,
+    operation: question.operation,
+    attribution: question.attribution,
   };
 }
 

@@ -12,7 +12,7 @@ import { useSize } from "./basics.tsx";
 import { Menu, type MenuEntry } from "./Menu.tsx";
 import "./HeatMap.css";
 
-const margin = { left: 74, right: 20, top: 8, bottom: 22 };
+const margin = { left: 66, right: 20, top: 8, bottom: 22 };
 
 function cssColour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -4,7 +4,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useKeys } from "../lib/keys.ts";
-import { navigate, route, urlOf, type ViewName } from "../lib/route.ts";
+import { parseQuery, targetOf } from "../lib/query.ts";
+import { navigate, route, urlOf, type Params, type ViewName } from "../lib/route.ts";
 import { Button, copyText } from "./basics.tsx";
 import { Toasts } from "./Toast.tsx";
 import { Brand, KeysButton, SettingsButton } from "./Tools.tsx";
@@ -13,21 +14,24 @@ import "./Shell.css";
 const views: { name: ViewName; title: string; key: string }[] = [
   { name: "fleet", title: "Fleet", key: "f" },
   { name: "explore", title: "Explore", key: "e" },
+  { name: "traces", title: "Traces", key: "t" },
   { name: "compare", title: "Compare", key: "c" },
   { name: "adhoc", title: "Ad hoc", key: "a" },
   { name: "status", title: "Status", key: "s" },
 ];
 
-/** What the address of another view should take along: the query and the times. */
-function carried(to: ViewName): Record<string, string> {
+/* Views about a service at some time, in turn: what one shows of it is what another begins with. */
+const related: ReadonlySet<ViewName> = new Set(["explore", "compare", "traces"]);
+
+/** What the address of another view should take along: the times, and the query or its service. */
+function carried(to: ViewName): Params {
   const { view, params } = route.value;
-  if (view === to || (to !== "explore" && to !== "compare") || (view !== "explore" && view !== "compare")) return {};
-  const taken: Record<string, string> = {};
-  for (const name of ["query", "from", "until"]) {
-    const value = params.get(name);
-    if (value) taken[name] = value;
-  }
-  return taken;
+  if (view === to || !related.has(to) || !related.has(view)) return {};
+  const times = { from: params.get("from"), until: params.get("until") };
+  const parts = parseQuery(params.get("query") ?? "");
+  if (to === "traces") return { ...times, service: parts && targetOf(parts).service };
+  if (view === "traces") return { ...times, query: params.get("service") };
+  return { ...times, query: params.get("query") };
 }
 
 export function Shell({ children }: { children: ComponentChildren }) {

@@ -15,6 +15,8 @@ interface TimelineProps {
   series: Series;
   label: string;
   height?: number; // a low one is a drawing alone, without its legend
+  caption?: string; // makes it a strip: this and the value at the cursor stand in it, and times do not stand below it
+  group?: string; // timelines of one group share the cursor and what is being brushed
   nShown?: number; // groups with a colour of their own; the rest is added up
   top?: number; // the axis goes at least to here: for timelines that are compared
   annotations?: readonly Annotation[];
@@ -28,6 +30,8 @@ const LOW_PIXELS = 80;
 function colourOf(layer: Layer, index: number): string {
   return layer.labels === null ? "--chart-rest" : `--chart-${(index % 8) + 1}`;
 }
+
+const stripColour = "--chart-2";
 
 function cssColour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -191,6 +195,8 @@ export function Timeline({
   series,
   label,
   height = 170,
+  caption,
+  group,
   nShown = 8,
   top = 0,
   annotations = [],
@@ -208,17 +214,20 @@ export function Timeline({
   const keys = useKeyboardBrush(series, n, onRange, onAnnotate);
   const handlers = useRef({ onRange, onAnnotate });
   handlers.current = { onRange, onAnnotate };
-  const shape = `${layers.map(colourOf).join()}|${series.unit}|${isDark.value}|${zone.value}|${height}|${top}`;
+  const colours = layers.map((layer, i) => (caption === undefined ? colourOf(layer, i) : stripColour));
+  const shape = `${colours.join()}|${series.unit}|${isDark.value}|${zone.value}|${height}|${top}|${group}`;
 
   useEffect(() => {
     const made = new TimelinePlot(host.current!, {
       height,
       unit: series.unit,
       top,
-      colours: layers.map((layer, i) => cssColour(colourOf(layer, i))),
+      colours: colours.map(cssColour),
       ink: cssColour("--text-2"),
       grid: cssColour("--chart-grid"),
       zone: () => zone.peek(),
+      group: group ?? null,
+      hasTimes: caption === undefined,
       on: {
         hover: setHovered,
         brush: (fromMs, untilMs) => handlers.current.onRange?.(fromMs, untilMs),
@@ -236,6 +245,11 @@ export function Timeline({
     () => plot.current?.showSelection(keys.range ?? (keys.at === null ? null : [keys.at, keys.at])),
     [keys.at, keys.range?.[0], keys.range?.[1], shape],
   );
+  const hadCursor = useRef(false);
+  useEffect(() => {
+    if (keys.at !== null || hadCursor.current) plot.current?.showCursor(keys.at);
+    hadCursor.current = keys.at !== null;
+  }, [keys.at, shape]);
 
   const index = keys.at ?? hovered;
   const timeText = index === null ? "" : formatTime(series.fromMs + index * series.stepMs, zone.value);
@@ -263,6 +277,11 @@ export function Timeline({
           onKeyDown={keys.onKeyDown}
           onBlur={keys.clear}
         />
+        {caption !== undefined && (
+          <p class="timeline-caption" style={{ left: `${place.left}px` }} aria-hidden="true">
+            {caption} <span class="number muted">{layers.map((layer) => legendText(layer, index, series.unit)).join(" ")}</span>
+          </p>
+        )}
         {place.width > 0 && annotations.length > 0 && <Notes annotations={annotations} series={series} place={place} />}
       </div>
       {height > LOW_PIXELS && (

@@ -21,6 +21,9 @@ export interface Sort {
   isDescending: boolean;
 }
 
+/* Rows of two lines have a heading of one. */
+const MAX_HEAD_HEIGHT = 36;
+
 export function VirtualTable<Row>({ label, columns, rows, keyOf, sort, onSort, selected, onSelect, onOpen, onMenu, rowHeight = 28, height }: {
   label: string;
   columns: readonly Column<Row>[];
@@ -35,6 +38,7 @@ export function VirtualTable<Row>({ label, columns, rows, keyOf, sort, onSort, s
   rowHeight?: number;
   height?: string; // of the whole, as CSS has it; else it fills its parent
 }) {
+  const headHeight = Math.min(rowHeight, MAX_HEAD_HEIGHT);
   const scroller = useRef<HTMLDivElement>(null);
   const [scrollTop, setScrollTop] = useState(0);
   const [shownHeight, setShownHeight] = useState(400);
@@ -53,7 +57,7 @@ export function VirtualTable<Row>({ label, columns, rows, keyOf, sort, onSort, s
   const show = (index: number) => {
     const element = scroller.current;
     if (!element) return;
-    const head = rowHeight;
+    const head = headHeight;
     const top = index * rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
     else if (top + rowHeight + head > element.scrollTop + element.clientHeight) element.scrollTop = top + rowHeight + head - element.clientHeight;
@@ -104,7 +108,7 @@ export function VirtualTable<Row>({ label, columns, rows, keyOf, sort, onSort, s
       onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
       onKeyDown={onKeyDown}
     >
-      <div class="vtable-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template, height: `${rowHeight}px` }}>
+      <div class="vtable-head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template, height: `${headHeight}px` }}>
         {columns.map((column) => {
           const isSorted = sort?.id === column.id;
           const order = isSorted ? (sort.isDescending ? "descending" : "ascending") : undefined;

@@ -16,6 +16,8 @@ export interface PlotOptions {
   ink: string;
   grid: string;
   zone: () => Zone;
+  group: string | null; // plots of one group share the cursor and what is being brushed
+  hasTimes: boolean; // below the plot
   on: {
     hover: (index: number | null) => void;
     brush: (fromMs: number, untilMs: number) => void;
@@ -24,6 +26,7 @@ export interface PlotOptions {
   };
 }
 
+const headroom = 1.06; // of the axis, above the largest value
 const byteSteps = Array.from({ length: 60 }, (_, power) => 2 ** power);
 
 /** Labels of the axis: times of day, and the day where it changes. */
@@ -86,28 +89,34 @@ export class TimelinePlot {
         width: Math.max(100, host.clientWidth),
         height: options.height,
         legend: { show: false },
-        padding: [8, 20, 0, 0],
+        padding: options.hasTimes ? [8, 20, 0, 0] : [18, 20, 2, 0],
         cursor: {
           y: false,
           points: { show: false },
           drag: { x: true, y: false, setScale: false },
           bind: { dblclick: () => () => null },
+          ...(options.group === null ? {} : { sync: { key: options.group, scales: ["x", null] } }),
         },
         scales: {
           x: { time: true, range: () => [this.fromSeconds, this.untilSeconds] },
-          y: { range: (_u, min, max) => [Math.min(0, min ?? 0), Math.max(max ?? 0, options.top) * 1.06 || 1] },
+          y: { range: (_u, min, max) => [Math.min(0, min ?? 0), Math.max(max ?? 0, options.top) * headroom || 1] },
         },
         axes: [
           {
             ...axis,
-            size: options.height < 100 ? 22 : 34,
             space: 64,
-            values: (_u, splits, _axis, _space, incr) => timeLabels(zone(), splits, incr),
+            ...(options.hasTimes
+              ? {
+                  size: options.height < 100 ? 22 : 34,
+                  values: (_u, splits, _axis, _space, incr) => timeLabels(zone(), splits, incr),
+                }
+              : { size: 0, ticks: { show: false }, values: () => [] }),
           },
           {
             ...axis,
             size: 66,
             space: Math.min(30, options.height / 6),
+            ...(options.hasTimes ? {} : { splits: (u) => [(u.scales.y.max ?? 0) / headroom] }), /* what its top is */
             ...(isBytes ? { incrs: byteSteps } : {}),
             values: (_u, splits) => splits.map((value) => formatPoint(value, unit).replace(/ cores?$/, "")),
           },
@@ -154,6 +163,14 @@ export class TimelinePlot {
     this.plot.setSelect({ left, top: 0, width: right - left, height: this.plot.over.clientHeight }, false);
   }
 
+  /** Puts the cursor on a point, in all plots of the group; null takes it away. */
+  showCursor(index: number | null): void {
+    const left = index === null ? -10 : this.plot.valToPos(this.fromSeconds + (index + 0.5) * this.stepSeconds, "x");
+    /* The third argument, which its types do not tell of, says whether the others of the group are told. */
+    const setCursor = this.plot.setCursor as (at: { left: number; top: number }, fires: boolean, isTold: boolean) => void;
+    setCursor({ left, top: index === null ? -10 : 1 }, true, true);
+  }
+
   destroy(): void {
     this.plot.destroy();
   }
@@ -163,9 +180,10 @@ export class TimelinePlot {
     return index >= 0 && index < this.plot.data[0].length ? index : null;
   }
 
-  /** What was brushed, taken to whole steps. */
+  /** What was brushed, taken to whole steps. Another plot of the group, where there is no event, takes its own. */
   private takeSelection(u: uPlot): void {
     const { left, width } = u.select;
+    if (!u.cursor.event) return this.showSelection(null);
     if (width < 3) return;
     const stepAt = (x: number) => (u.posToVal(x, "x") - this.fromSeconds) / this.stepSeconds;
     const [first, end] = [Math.floor(stepAt(left)), Math.ceil(stepAt(left + width))];

@@ -132,7 +132,7 @@ export function csvOf(tree: FlameTree, rows: readonly FunctionRow[]): string {
   const isDiff = tree.before !== null;
   const unit = tree.unit;
   const head = isDiff
-    ? ["function", `self before (${unit})`, `self after (${unit})`, `total before (${unit})`, `total after (${unit})`, `change (${unit})`]
+    ? ["function", ...["self", "total"].flatMap((what) => tree.sides.map((side) => `${what} ${side} (${unit})`)), `change (${unit})`]
     : ["function", `self (${unit})`, `total (${unit})`];
   const lines = [[...head, "module", "file", "line"].join(",")];
   for (const row of rows) {

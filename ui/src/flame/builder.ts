@@ -2,7 +2,7 @@
 // Builds flame trees in pre-order: enter a node, its children, leave it. Made for trees that are derived from others
 // (callers, callees, parts, collapsed recursion), which share the names of the tree they come from.
 
-import type { Column, FlameTree } from "./tree.ts";
+import { BEFORE_AFTER, type Column, type FlameTree } from "./tree.ts";
 
 /** What a new tree takes over from the one that it is derived from. */
 export type TreeFrame = Pick<
@@ -19,6 +19,7 @@ export type TreeFrame = Pick<
   | "isInverted"
   | "samples"
   | "before"
+  | "sides"
 >;
 
 /** Numbers that grow as they come, with a typed array below them. */
@@ -151,6 +152,7 @@ export class TreeBuilder {
       isSigned,
       totals,
       samples: frame.samples,
+      sides: frame.sides,
     };
   }
 
@@ -203,5 +205,6 @@ export function emptyFrame(unit = "", isDiff = false): TreeFrame {
     isInverted: false,
     samples: [null],
     before: isDiff ? none() : null,
+    sides: BEFORE_AFTER,
   };
 }

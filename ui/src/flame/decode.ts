@@ -3,7 +3,7 @@
 // number is checked before it is used as a length or a place, and what is allocated is bounded by the bytes that are there.
 
 import { FormatError, Stream } from "./stream.ts";
-import type { Column, FlameTree } from "./tree.ts";
+import { BEFORE_AFTER, type Column, type FlameTree } from "./tree.ts";
 
 export { FormatError } from "./stream.ts";
 
@@ -393,5 +393,6 @@ export function decodeFlame(bytes: Uint8Array): FlameTree {
     isSigned,
     totals: header.totals.map((total) => total * divisor),
     samples,
+    sides: BEFORE_AFTER,
   };
 }

@@ -225,7 +225,7 @@ export class Regrouper {
       name: table.names.length < 65536 ? Uint16Array.from(this.name.subarray(0, n)) : cut(this.name),
       before: cut(this.before), after: cut(this.after), values: cut(this.values), flags: flags.some((flag) => flag !== 0) ? flags : null,
       names: table.names, kinds: table.kinds, modules: table.modules, files: table.files, lines: table.lines, texts: table.texts,
-      unit: source.unit, divisor: source.divisor, factor: source.factor, isInverted: source.isInverted, isSigned: source.isSigned, totals,
+      unit: source.unit, divisor: source.divisor, factor: source.factor, isInverted: source.isInverted, isSigned: source.isSigned, totals, sides: source.sides,
       samples: source.samples.map((count, i) => (count && source.totals[i] ? count * Math.abs(totals[i] / source.totals[i]) : count)),
     };
   }

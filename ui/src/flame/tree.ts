@@ -48,7 +48,12 @@ export interface FlameTree {
   readonly totals: readonly number[];
   /** Raw samples for each column, null if unknown. */
   readonly samples: readonly (number | null)[];
+  /** What the two columns of a diff are called, in small letters. */
+  readonly sides: Sides;
 }
+
+export type Sides = readonly [string, string];
+export const BEFORE_AFTER: Sides = ["before", "after"];
 
 /** Kinds of frames, in the order of their numbers. */
 export const KINDS = [

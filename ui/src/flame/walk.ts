@@ -77,7 +77,7 @@ export function describe(tree: FlameTree, node: number, format: (value: number) 
   const parts = [nameOf(tree, node).slice(0, 300)];
   if (flags & INLINED) parts.push("inlined");
   if (flags & OTHER) parts.push("stands for what was left out");
-  if (tree.before) parts.push(`before ${format(valueOf(tree, node, "before"))}`, `after ${format(valueOf(tree, node, "after"))}`);
+  if (tree.before) parts.push(`${tree.sides[0]} ${format(valueOf(tree, node, "before"))}`, `${tree.sides[1]} ${format(valueOf(tree, node, "after"))}`);
   else parts.push(format(valueOf(tree, node)), `own ${format(selfOf(tree, node))}`);
   parts.push(`${percent(tree.width[node] / tree.width[0])} of all`, `level ${levelOf(tree, node) + 1}`);
   parts.push(end - first === 1 ? "1 callee" : `${end - first} callees`);

@@ -118,6 +118,10 @@ export function formatAgo(ms: number, nowMs: number): string {
   return `${formatDuration((Math.round((passed / unit) * digits) / digits) * unit * 1e6)} ago`;
 }
 
+export function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** A text of somebody else's, cut where it is longer than anybody reads: laying out 10 kB in a cell takes its time. */
 export function shortened(text: string, max = 300): string {
   return text.length > max ? `${text.slice(0, max)}…` : text;

@@ -4,17 +4,17 @@
 
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
 
-export type ViewName = "fleet" | "explore" | "compare" | "status" | "adhoc";
+export type ViewName = "fleet" | "explore" | "traces" | "compare" | "status" | "adhoc";
 
 export interface Route {
   view: ViewName;
-  rest: string; // of the path behind the view: the id of an ad-hoc profile
+  rest: string; // of the path behind the view: the id of an ad-hoc profile or of a trace
   params: ReadonlyMap<string, string>;
 }
 
 export type Params = Record<string, string | null | undefined>;
 
-const views: ViewName[] = ["explore", "compare", "status", "adhoc"];
+const views: ViewName[] = ["explore", "traces", "compare", "status", "adhoc"];
 
 /** Below which path the page lives: "/" unless a proxy says otherwise in <base>. */
 const basePath = typeof document === "undefined" ? "/" : new URL(document.baseURI).pathname;

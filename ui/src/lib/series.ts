@@ -2,7 +2,7 @@
 // What timelines need to be computed: which kind of value to ask for, stacks of the largest groups, and ticks.
 
 import type { Series, SeriesGroup, SeriesKind } from "../api/series.ts";
-import { formatBytes, formatCores, formatCount, formatDuration, formatValue } from "./format.ts";
+import { formatBytes, formatCores, formatCount, formatDuration, formatShare, formatValue } from "./format.ts";
 import { shortType } from "./query.ts";
 
 const levels = /^(inuse_|goroutine|threads?$)/;
@@ -32,6 +32,7 @@ export function kindOf(type: string, types: readonly string[] = []): SeriesKind 
 /** A value of a point, with its unit. */
 export function formatPoint(value: number, unit: string): string {
   if (unit === "cores") return formatCores(value);
+  if (unit === "share") return formatShare(value);
   const perSecond = unit.endsWith("/second") ? unit.slice(0, -"/second".length) : "";
   if (perSecond === "nanoseconds") return `${formatDuration(value)}/s`;
   if (perSecond === "bytes") return `${formatBytes(value)}/s`;

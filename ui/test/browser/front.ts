@@ -18,7 +18,16 @@ export interface Rule {
   delayMs?: number;
   cutsAfter?: number; // bytes of the answer, then the connection ends
   isRefused?: boolean; // the connection ends without an answer
-  answer?: { status: number; type: string; body: string | Uint8Array };
+  instead?: (params: URLSearchParams) => string; // what the server is asked in its place
+  headers?: Record<string, string>; // added to the server's answer
+  answer?: FrontAnswer | ((params: URLSearchParams) => FrontAnswer);
+}
+
+export interface FrontAnswer {
+  status: number;
+  type: string;
+  body: string | Uint8Array;
+  headers?: Record<string, string>;
 }
 
 export class Front {
@@ -53,24 +62,26 @@ export class Front {
       return;
     }
     if (rule?.answer) {
-      outgoing.writeHead(rule.answer.status, { "content-type": rule.answer.type });
-      outgoing.end(rule.answer.body);
+      const { status, type, body, headers } = typeof rule.answer === "function" ? rule.answer(new URL(url, target).searchParams) : rule.answer;
+      outgoing.writeHead(status, { ...headers, "content-type": type });
+      outgoing.end(body);
       return;
     }
-    if (this.#folder && incoming.method === "GET" && (path.startsWith("/assets/") || /^\/($|explore|compare|status|adhoc)/.test(path))) {
+    if (this.#folder && incoming.method === "GET" && (path.startsWith("/assets/") || /^\/($|explore|traces|compare|status|adhoc)/.test(path))) {
       const file = path.startsWith("/assets/") ? path : "index.html";
       outgoing.writeHead(200, { "content-type": types[extname(file)], "content-security-policy": policy });
       outgoing.end(readFileSync(join(this.#folder, file)));
       return;
     }
-    this.#pass(target, incoming, outgoing, rule?.cutsAfter);
+    this.#pass(target, incoming, outgoing, rule ?? { path: /./ });
   }
 
-  #pass(target: URL, incoming: IncomingMessage, outgoing: ServerResponse, cutsAfter: number | undefined): void {
+  #pass(target: URL, incoming: IncomingMessage, outgoing: ServerResponse, { cutsAfter, instead, headers: added }: Rule): void {
+    const path = instead ? instead(new URL(incoming.url ?? "/", target).searchParams) : incoming.url;
     const headers = { ...incoming.headers, host: target.host };
     if (headers.origin) headers.origin = target.origin;
-    const passed = request({ host: target.hostname, port: target.port, path: incoming.url, method: incoming.method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+    const passed = request({ host: target.hostname, port: target.port, path, method: incoming.method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, ...added });
       if (cutsAfter === undefined) {
         answer.pipe(outgoing);
         return;

@@ -4,7 +4,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isDiff, nameOf, parentOf, pathOf, selfOf, valueOf, type FlameTree } from "../../flame/tree.ts";
-import { formatDelta, formatShare } from "../../lib/format.ts";
+import { capitalised, formatDelta, formatShare } from "../../lib/format.ts";
 import { Empty, useSize } from "../basics.tsx";
 import { amount, changeText, isNoise } from "./facts.ts";
 import { FunctionName } from "./FunctionName.tsx";
@@ -34,7 +34,7 @@ function cellsOf(tree: FlameTree, node: number): { text: string; tone?: string }
 }
 
 const headings = (tree: FlameTree) =>
-  isDiff(tree) ? ["Before", "After", "Change", "Change %"] : ["Total", "Of all", "Of caller", "Self"];
+  isDiff(tree) ? [...tree.sides.map(capitalised), "Change", "Change %"] : ["Total", "Of all", "Of caller", "Self"];
 
 /** Which frames are open: the hot path at first, kept by names when another tree comes. */
 function useOpened(panel: Panel) {

@@ -4,7 +4,7 @@
 import { useMemo } from "preact/hooks";
 import { sortRows, type FunctionRow, type SortKey } from "../../flame/aggregate.ts";
 import { isDiff } from "../../flame/tree.ts";
-import { formatDelta, formatShare } from "../../lib/format.ts";
+import { capitalised, formatDelta, formatShare } from "../../lib/format.ts";
 import { VirtualTable, type Column, type Sort } from "../VirtualTable.tsx";
 import { amount, changeText, isNoise, relativeErrorText } from "./facts.ts";
 import { FunctionName } from "./FunctionName.tsx";
@@ -73,8 +73,8 @@ function diffColumns(panel: Panel, room: Room): Column<FunctionRow>[] {
     nameColumn(panel),
     { id: "self", title: "Self change", hint: "Of its own, without what it calls; in brackets what chance alone may do", isNumber: true, isSortable: true, width: "8em",
       cell: (row) => changed(row.self, row.selfAfter, formatDelta(row.selfAfter - row.self, tree.unit)) },
-    { id: "before", title: "Before", hint: "Total before", isNumber: true, isSortable: true, width: "5.5em", cell: (row) => amount(tree, row.total) },
-    { id: "after", title: "After", hint: "Total after", isNumber: true, isSortable: true, width: "5.5em", cell: (row) => amount(tree, row.totalAfter) },
+    { id: "before", title: capitalised(tree.sides[0]), hint: `Total ${tree.sides[0]}`, isNumber: true, isSortable: true, width: "5.5em", cell: (row) => amount(tree, row.total) },
+    { id: "after", title: capitalised(tree.sides[1]), hint: `Total ${tree.sides[1]}`, isNumber: true, isSortable: true, width: "5.5em", cell: (row) => amount(tree, row.totalAfter) },
     { id: "change", title: "Change", hint: "Of the total; in brackets what chance alone may do", isNumber: true, isSortable: true, width: "6em",
       cell: (row) => changed(row.total, row.totalAfter, formatDelta(row.totalAfter - row.total, tree.unit)) },
     { id: "relative", title: "Change %", isNumber: true, isSortable: true, width: "6em", cell: (row) => changed(row.total, row.totalAfter, changeText(row.total, row.totalAfter)) },

@@ -3,7 +3,7 @@
 
 import { changeInErrors, SIGNIFICANT, standardError } from "../../flame/chance.ts";
 import { INLINED, isDiff, KINDS, nameOf, OTHER, parentOf, PARTLY_INLINED, selfOf, valueOf, type FlameTree } from "../../flame/tree.ts";
-import { formatDelta, formatShare, formatValue } from "../../lib/format.ts";
+import { capitalised, formatDelta, formatShare, formatValue } from "../../lib/format.ts";
 
 /** A value in a table: nothing is a plain 0. */
 export function amount(tree: FlameTree, value: number): string {
@@ -60,8 +60,8 @@ function changesOf(tree: FlameTree, node: number): Fact[] {
   const tone = change > 0 ? "more" : change < 0 ? "less" : undefined;
   const relative = changeText(before, after);
   const facts: Fact[] = [
-    { label: "Before", text: `${formatValue(before, tree.unit)}${errorText(tree, before, 0)} (${share(before, tree.totals[0])} of all)` },
-    { label: "After", text: `${formatValue(after, tree.unit)}${errorText(tree, after, 1)} (${share(after, tree.totals[1] * tree.factor)} of all)` },
+    { label: capitalised(tree.sides[0]), text: `${formatValue(before, tree.unit)}${errorText(tree, before, 0)} (${share(before, tree.totals[0])} of all)` },
+    { label: capitalised(tree.sides[1]), text: `${formatValue(after, tree.unit)}${errorText(tree, after, 1)} (${share(after, tree.totals[1] * tree.factor)} of all)` },
     { label: "Change", text: formatDelta(change, tree.unit) + (relative ? ` (${relative})` : ""), tone },
     { label: "Self", text: `${formatDelta(selfOf(tree, node, "after") - selfOf(tree, node, "before"), tree.unit)} of its own` },
   ];

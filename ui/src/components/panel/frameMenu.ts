@@ -67,7 +67,7 @@ function sideEntries(panel: Panel, tree: FlameTree, node: number): MenuEntry[] {
   const path = serverPath(panel, tree, node);
   const { sides } = panel.source;
   if (!sides || !path) return [];
-  return ["line", { text: "Open before", href: sides.before(path) }, { text: "Open after", href: sides.after(path) }];
+  return ["line", { text: `Open ${tree.sides[0]}`, href: sides.before(path) }, { text: `Open ${tree.sides[1]}`, href: sides.after(path) }];
 }
 
 export function frameEntries(panel: Panel, tree: FlameTree, node: number, actions: MenuActions): MenuEntry[] {
@@ -85,6 +85,7 @@ export function frameEntries(panel: Panel, tree: FlameTree, node: number, action
     ...copyEntries(panel, tree, node),
     ...(isFunction && !state.group ? sourceEntries(tree, node, actions) : []),
     ...(source.filterBy && isFunction && !state.group ? [{ text: "Filter the query by it", run: () => source.filterBy!(name) }] : []),
+    ...(source.tracesUrl && isFunction && !state.group ? [{ text: "Slowest traces through here", href: source.tracesUrl(name) }] : []),
     ...sideEntries(panel, tree, node),
     ...(tree === panel.tree ? ["line" as const, ...partEntries(panel, node, serverPath(panel, tree, node))] : []),
   ];

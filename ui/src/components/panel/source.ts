@@ -29,6 +29,8 @@ export interface ProfileSource {
   lines?: (functionName: string, signal: AbortSignal) => Promise<LineRow[]>;
   /** Filters the query by this function. */
   filterBy?: (functionName: string) => void;
+  /** The address of the slowest traces whose spans sampled this function. */
+  tracesUrl?: (functionName: string) => string;
   /** Of a diff: links from a frame to the same in either profile. */
   sides?: { before: (path: string[]) => string; after: (path: string[]) => string };
 }

@@ -5,6 +5,7 @@ import { useMemo } from "preact/hooks";
 import type { Delta, Diff, DiffFunction } from "../../api/diff.ts";
 import { useSize } from "../../components/basics.tsx";
 import { VirtualTable, type Column, type Sort } from "../../components/VirtualTable.tsx";
+import { BEFORE_AFTER, type Sides } from "../../flame/tree.ts";
 import { formatCount, shortened } from "../../lib/format.ts";
 import { navigate, route } from "../../lib/route.ts";
 import { countOf, signed, surenessOf, type Measure } from "./summary.ts";
@@ -53,15 +54,15 @@ interface Links {
   after: (name: string) => string;
 }
 
-function columnsOf(width: number, n: number, measure: Measure, links: Links): Column<DiffFunction>[] {
+function columnsOf(width: number, n: number, measure: Measure, sides: Sides, links?: Links): Column<DiffFunction>[] {
   const name: Column<DiffFunction> = {
     id: "name", title: "Function", isSortable: true, width: "minmax(8em, 2fr)",
     cell: (fn) => <button type="button" class="compare-name clip" title={`Find ${shortened(fn.name, 2000)} in the flame graph`} onClick={() => find(fn.name)}><bdi>{shortened(fn.name) || "(no name)"}</bdi></button>,
   };
   const number = (id: string, title: string, hint: string, em: string, cell: Column<DiffFunction>["cell"]): Column<DiffFunction> => ({ id, title, hint, isNumber: true, isSortable: true, width: em, cell });
   const unit = measure.unit ? `, ${measure.unit}` : "";
-  const before = number("before", `Self before${unit}`, "What the function itself cost before.", "9em", (fn) => bare(measure.format(fn.self.before)));
-  const after = number("after", `Self after${unit}`, "What the function itself costs after, scaled.", "9em", (fn) => bare(measure.format(fn.self.after)));
+  const before = number("before", `Self ${sides[0]}${unit}`, `What the function itself cost, ${sides[0]}.`, "9em", (fn) => bare(measure.format(fn.self.before)));
+  const after = number("after", `Self ${sides[1]}${unit}`, `What the function itself costs, ${sides[1]}, scaled.`, "9em", (fn) => bare(measure.format(fn.self.after)));
   const self = number("self", `Change of self${unit}`, "With one standard error, where the number of samples is known.", "minmax(11em, 1fr)", (fn) => <ChangeText delta={fn.self} measure={measure} />);
   const percent = number("percent", "%", "The change of self as a part of what it was.", "5em", (fn) => <span class={toneOf(fn.self)}>{percentOf(fn.self)}</span>);
   const total = number("total", `Change of total${unit}`, "Of the function with all that it calls.", "minmax(11em, 1fr)", (fn) => <ChangeText delta={fn.total} measure={measure} />);
@@ -69,18 +70,18 @@ function columnsOf(width: number, n: number, measure: Measure, links: Links): Co
     id: "verdict", title: "Verdict", isSortable: true, width: "7.5em", hint: `Of self. More than three standard errors are probable; sure is what is more than chance would make of ${formatCount(n)} functions.`,
     cell: (fn) => <span class={toneOf(fn.self)}>{verdictText(fn.self, n)}</span>,
   };
-  const sides: Column<DiffFunction> = {
+  const linksOf = ({ before: beforeOf, after: afterOf }: Links): Column<DiffFunction> => ({
     id: "sides", title: "Explore", width: "8em",
     cell: (fn) => (
       <span class="compare-links">
-        <a href={links.before(fn.name)} aria-label={`${shortened(fn.name)} before, in Explore`}>before</a>
-        <a href={links.after(fn.name)} aria-label={`${shortened(fn.name)} after, in Explore`}>after</a>
+        <a href={beforeOf(fn.name)} aria-label={`${shortened(fn.name)} ${sides[0]}, in Explore`}>{sides[0]}</a>
+        <a href={afterOf(fn.name)} aria-label={`${shortened(fn.name)} ${sides[1]}, in Explore`}>{sides[1]}</a>
       </span>
     ),
-  };
+  });
   if (width < 560) return [{ ...name, width: "minmax(6em, 1fr)" }, { ...self, title: `Change${unit}`, width: "minmax(7em, 1fr)" }, { ...percent, width: "4.5em" }];
   if (width < 900) return [name, self, percent, verdict];
-  return [name, before, after, self, percent, total, verdict, sides];
+  return [name, before, after, self, percent, total, verdict, ...(links ? [linksOf(links)] : [])];
 }
 
 export function patternOf(name: string): string {
@@ -113,7 +114,8 @@ export function sortedChanges(functions: readonly DiffFunction[], sort: Sort): D
   });
 }
 
-export function Changes({ diff, measure, links }: { diff: Diff; measure: Measure; links: Links }) {
+/** `links` lead to either side in Explore, where they can be shown there. */
+export function Changes({ diff, measure, sides = BEFORE_AFTER, links }: { diff: Diff; measure: Measure; sides?: Sides; links?: Links }) {
   const [ref, size] = useSize<HTMLDivElement>();
   const { params } = route.value;
   const n = countOf(diff);
@@ -140,7 +142,7 @@ export function Changes({ diff, measure, links }: { diff: Diff; measure: Measure
         {rows.length > 0 && size.width > 0 && (
           <VirtualTable
             label="Changes of functions"
-            columns={columnsOf(size.width, n, measure, links)}
+            columns={columnsOf(size.width, n, measure, sides, links)}
             rows={rows}
             keyOf={(fn) => fn.name}
             sort={{ id, isDescending: order === "down" }}

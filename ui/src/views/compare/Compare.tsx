@@ -17,6 +17,8 @@ import { route, urlOf } from "../../lib/route.ts";
 import { stackLayers } from "../../lib/series.ts";
 import { Changes, patternOf } from "./Changes.tsx";
 import { getCourse, Side } from "./Side.tsx";
+import { SlowFast } from "./SlowFast.tsx";
+import { isSlowFast, slowFastUrl } from "./slowFast.ts";
 import { compareStateOf, presets, shiftOf, show, swapped, withSelection, withShift, type CompareState, type SideName } from "./state.ts";
 import { measureOf, summaryOf } from "./summary.ts";
 import { ValuesDialog } from "./Values.tsx";
@@ -95,6 +97,7 @@ function Bar({ state }: { state: CompareState }) {
         onChange={(value) => show(withShift(state, Number(value)))}
       />
       <Button onClick={() => setIsChoosing(true)}>Two versions…</Button>
+      <a class="button" href={slowFastUrl(state.after)} title="What the slowest spans of an operation do otherwise than the rest">Slow against fast</a>
       <Button title="What was before becomes after (x)" onClick={() => show(swapped(state))}>Swap</Button>
       <span class="spread" />
       <Segmented label="How values are compared" value={state.scale} choices={scales} onChange={(scale) => show({ ...state, scale })} />
@@ -111,6 +114,10 @@ function topOf(courses: readonly (Series | undefined)[]): number {
 }
 
 export function Compare() {
+  return isSlowFast(route.value.params) ? <SlowFast /> : <Selections />;
+}
+
+function Selections() {
   const state = compareStateOf(route.value.params);
   const { before, after, scale } = state;
   const [version, setVersion] = useState(0);

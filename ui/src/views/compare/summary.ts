@@ -108,7 +108,7 @@ function nameText(fn: DiffFunction): string {
 }
 
 /** What the changes of single functions come to: the one that accounts for most, and the largest against it. */
-function because(diff: Diff, measure: Measure): string {
+export function accountOf(diff: Diff, measure: Measure, marks = { new: "which is new", gone: "which is gone" }): string {
   const n = countOf(diff);
   const isTold = (fn: DiffFunction) => ["sure", "unknown"].includes(surenessOf(fn.self, n)) && fn.self.delta !== 0;
   const told = diff.functions.filter(isTold).sort((a, b) => Math.abs(b.self.delta) - Math.abs(a.self.delta));
@@ -116,7 +116,7 @@ function because(diff: Diff, measure: Measure): string {
   const whole = diff.after.total * diff.factor - diff.before.total;
   const isShare = diff.scaling === "equal totals";
   const [first, second] = told;
-  const mark = first.self.mark === "new" ? ", which is new," : first.self.mark === "gone" ? ", which is gone," : "";
+  const mark = first.self.mark ? `, ${marks[first.self.mark]},` : "";
   const part = isShare || whole === 0 || Math.sign(whole) !== Math.sign(first.self.delta) ? "" : partText(first.self.delta / whole);
   if (part) return `${nameText(first)}${mark} alone accounts for ${part} (${changeText(first, measure)})`;
   const verb = first.self.delta > 0 ? "grew" : "shrank";
@@ -130,5 +130,5 @@ export function summaryOf(diff: Diff, cores: number | null): string {
   if (diff.before.total === 0 && diff.after.total === 0) return `${head}: there is nothing to compare.`;
   const isUnknown = diff.functions.length > 0 && diff.functions.every((fn) => fn.self.verdict === "unknown");
   const caveat = isUnknown ? " How sure this is cannot be told: the profiles do not say how many samples are behind their values." : "";
-  return `${head}; ${because(diff, measure)}.${caveat}`;
+  return `${head}; ${accountOf(diff, measure)}.${caveat}`;
 }

@@ -16,10 +16,12 @@ import { navigate } from "../../lib/route.ts";
 import { kindOf, longerStep, remainderOf, stepOf } from "../../lib/series.ts";
 import { resolveTime } from "../../lib/time.ts";
 import { NoteDialog } from "./NoteDialog.tsx";
+import { Strips } from "./Strips.tsx";
 import { narrowTo, questionOf, setMoments, type Chart, type ExploreState } from "./state.ts";
 
 const nPoints = 180;
 const nColumns = 90; // of the heat map
+const chartGroup = "explore"; // the timeline and the strips below it share a cursor
 const nGroups = 40; // beyond these, groups are known by their sum alone
 
 /** How much time a point covers, and where the first begins: on a whole step, so that points stay where they are in live mode. */
@@ -39,7 +41,7 @@ const leastSteps = new Map<string, number>();
 
 /** Of the query, but not of the single profile or span that was picked in it: one point is no chart, and others may be wanted. */
 function chartParams(state: ExploreState): Query {
-  return paramsOf({ ...questionOf(state), profileId: "", spanId: "" });
+  return paramsOf(questionOf({ ...state, profileId: "", spanId: "" }));
 }
 
 async function loadSeries(state: ExploreState, nowMs: number, signal: AbortSignal): Promise<Series> {
@@ -130,6 +132,7 @@ function StackChart({
     <Timeline
       series={series.value}
       label={titleOf(series.value.query, series.value.kind)}
+      group={chartGroup}
       annotations={annotations}
       onRange={setMoments}
       onPick={(labels) => narrowTo(state.query, labels)}
@@ -231,6 +234,7 @@ export function ChartCard({
           <SpreadChart heatmap={data.heatmap} />
         )}
       </div>
+      <Strips service={service} grid={shown.value} group={chartGroup} onRange={setMoments} />
       {noteAt !== null && (
         <NoteDialog
           timeMs={noteAt}

@@ -6,9 +6,11 @@ import { forgetCensus } from "../../api/census.ts";
 import { ApiError, type Message } from "../../api/client.ts";
 import { commandOf, curlOf, exportUrl, getFlame, getLines, type Question } from "../../api/flame.ts";
 import { Button, Empty, Failure, Loading } from "../../components/basics.tsx";
+import { exactly } from "../../components/panel/patterns.ts";
 import { ProfilePanel, type ProfileSource } from "../../components/panel/ProfilePanel.tsx";
 import { QueryPicker } from "../../components/QueryPicker.tsx";
 import { TimeRangePicker } from "../../components/TimeRangePicker.tsx";
+import { shortened } from "../../lib/format.ts";
 import { useKeys } from "../../lib/keys.ts";
 import { useResource } from "../../lib/resource.ts";
 import { navigate, route, urlOf } from "../../lib/route.ts";
@@ -18,7 +20,17 @@ import { useFollowing } from "./live.ts";
 import { Nothing } from "./Nothing.tsx";
 import { Refused } from "./Refused.tsx";
 import { Start } from "./Start.tsx";
-import { questionOf, setLive, setQuery, setRange, stateOf, type ExploreState } from "./state.ts";
+import {
+  hasSpans,
+  narrowingsOf,
+  questionOf,
+  rangeParams,
+  setLive,
+  setQuery,
+  setRange,
+  stateOf,
+  type ExploreState,
+} from "./state.ts";
 import "./Explore.css";
 
 /** A refusal of the query itself: shown once, at the query. */
@@ -35,38 +47,53 @@ function sourceOf(question: Question): ProfileSource {
     curl: () => curlOf(question),
     command: () => commandOf(question),
     lines: (functionName, signal) => getLines(question, functionName, signal),
-    filterBy: (functionName) =>
-      navigate({ params: { filter: `^${functionName.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$` } }),
+    filterBy: (functionName) => navigate({ params: { filter: exactly(functionName) } }),
+    tracesUrl: (functionName) => {
+      const { query, from, until, operation } = question;
+      return urlOf("traces", { query, function: exactly(functionName), operation, order: "slowest", from, until });
+    },
   };
 }
 
-/** What narrows the query beside its text. */
+/** What narrows the query beside its text, and what else can be asked of chosen spans. */
 function Narrowings({ state }: { state: ExploreState }) {
-  const all = [
-    { name: "filter", text: `with a function like ${state.filter}`, value: state.filter },
-    { name: "span-id", text: `span ${state.spanId}`, value: state.spanId },
-    { name: "trace-id", text: `trace ${state.traceId}`, value: state.traceId },
-    { name: "profile-id", text: `profile ${state.profileId}`, value: state.profileId },
-  ].filter((one) => one.value !== "");
+  const all = narrowingsOf(state);
   if (all.length === 0) return null;
+  const { query, range, operation } = state;
   return (
-    <ul class="row narrowings" aria-label="Narrowed to">
-      {all.map(({ name, text }) => (
-        <li key={name} class="chip condition">
-          <bdi class="clip mono" title={text}>
-            {text}
-          </bdi>
-          <button
-            type="button"
-            aria-label={`Remove: ${text}`}
-            title="Remove"
-            onClick={() => navigate({ params: { [name]: null } })}
-          >
-            ✕
-          </button>
-        </li>
-      ))}
-    </ul>
+    <div class="row">
+      <ul class="row narrowings" aria-label="Narrowed to">
+        {all.map(({ text, params }) => (
+          <li key={text} class="chip condition">
+            <bdi class="clip mono" title={text}>
+              {shortened(text)}
+            </bdi>
+            <button
+              type="button"
+              aria-label={`Remove: ${shortened(text)}`}
+              title="Remove"
+              onClick={() => navigate({ params })}
+            >
+              ✕
+            </button>
+          </li>
+        ))}
+      </ul>
+      {hasSpans(state) && state.attribution === "" && (
+        <Button
+          kind="quiet"
+          title="Count samples of the spans below, too, within the same service"
+          onClick={() => navigate({ params: { attribution: "root" } })}
+        >
+          + Spans below
+        </Button>
+      )}
+      {operation !== "" && (
+        <a class="button quiet" href={urlOf("compare", { query, operation, share: "5%", ...rangeParams(range), live: null })}>
+          Slow against fast
+        </a>
+      )}
+    </div>
   );
 }
 

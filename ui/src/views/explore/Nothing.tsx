@@ -10,7 +10,7 @@ import { useResource } from "../../lib/resource.ts";
 import { navigate } from "../../lib/route.ts";
 import { zone } from "../../lib/theme.ts";
 import { isRelative, resolveTime } from "../../lib/time.ts";
-import { setMoments, setQuery } from "./state.ts";
+import { setMoments, setQuery, unnarrowed } from "./state.ts";
 
 /** The newest profile of the service, and a way to it. */
 function Newest({ lastMs, lengthMs }: { lastMs: number; lengthMs: number }) {
@@ -29,8 +29,8 @@ function Newest({ lastMs, lengthMs }: { lastMs: number; lengthMs: number }) {
 
 export function Nothing({ question }: { question: Question }) {
   const parts = parseQuery(question.query);
-  const hasNarrowing =
-    question.filter !== "" || question.spanId !== "" || question.traceId !== "" || question.profileId !== "";
+  const { filter, spanId, traceId, profileId, operation } = question;
+  const hasNarrowing = [filter, spanId, traceId, profileId, operation].some((one) => one !== "");
   const conditions = parts?.conditions.filter((one) => one.name !== "service_name") ?? [];
   const selector = parts
     ? selectorOf({ ...parts, conditions: parts.conditions.filter((one) => one.name === "service_name") })
@@ -46,14 +46,8 @@ export function Nothing({ question }: { question: Question }) {
       {isElsewhere && <Newest lastMs={lastMs} lengthMs={Math.min(3600e3, until - from)} />}
       {hasNarrowing && (
         <div class="row">
-          <p>The query is narrowed to single functions, spans or profiles.</p>
-          <Button
-            onClick={() =>
-              navigate({ params: { filter: null, "span-id": null, "trace-id": null, "profile-id": null } })
-            }
-          >
-            Show all of it
-          </Button>
+          <p>The query is narrowed to single functions, spans, operations or profiles.</p>
+          <Button onClick={() => navigate({ params: unnarrowed })}>Show all of it</Button>
         </div>
       )}
       {conditions.length > 0 && (

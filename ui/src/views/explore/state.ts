@@ -18,6 +18,8 @@ export interface ExploreState {
   spanId: string;
   traceId: string;
   profileId: string;
+  operation: string; // of spans
+  attribution: string; // "root" or ""
 }
 
 export function stateOf(route: Route): ExploreState {
@@ -34,12 +36,51 @@ export function stateOf(route: Route): ExploreState {
     spanId: get("span-id"),
     traceId: get("trace-id"),
     profileId: get("profile-id"),
+    operation: get("operation"),
+    attribution: get("attribution") === "root" ? "root" : "",
   };
 }
 
 export function questionOf(state: ExploreState): Question {
-  const { query, range, filter, spanId, traceId, profileId } = state;
-  return { query, from: range.from, until: range.until, filter, spanId, traceId, profileId };
+  const { query, range, filter, spanId, traceId, profileId, operation } = state;
+  const attribution = hasSpans(state) ? state.attribution : "";
+  return { query, from: range.from, until: range.until, filter, spanId, traceId, profileId, operation, attribution };
+}
+
+/** Whether it is about samples of chosen spans: then it matters to which span a sample belongs. */
+export function hasSpans({ spanId, operation }: Pick<ExploreState, "spanId" | "operation">): boolean {
+  return spanId !== "" || operation !== "";
+}
+
+/** Single profiles and spans that were picked. */
+const nonePicked: Params = { "span-id": null, "trace-id": null, "profile-id": null, operation: null, attribution: null };
+
+/** Takes away all that narrows the query beside its text. */
+export const unnarrowed: Params = { ...nonePicked, filter: null };
+
+export interface Narrowing {
+  text: string;
+  params: Params; // without it
+}
+
+/** Ids are told apart by how they begin. */
+function shortId(id: string): string {
+  return id.length > 8 ? `${id.slice(0, 8)}…` : id;
+}
+
+/** What narrows the query beside its text. */
+export function narrowingsOf(state: ExploreState): Narrowing[] {
+  const { filter, spanId, traceId, profileId, operation } = state;
+  const attribution = hasSpans(state) ? state.attribution : "";
+  const all: (Narrowing & { value: string })[] = [
+    { value: filter, text: `with a function like ${filter}`, params: { filter: null } },
+    { value: spanId, text: `span ${shortId(spanId)}`, params: { "span-id": null } },
+    { value: traceId, text: `trace ${shortId(traceId)}`, params: { "trace-id": null } },
+    { value: profileId, text: `profile ${shortId(profileId)}`, params: { "profile-id": null } },
+    { value: operation, text: `operation ${operation}`, params: { operation: null } },
+    { value: attribution, text: "and spans below", params: { attribution: null } },
+  ];
+  return all.filter(({ value }) => value !== "");
 }
 
 /** Ranges in the address: what is default is left out, and a range that does not end now is not followed. */
@@ -65,9 +106,7 @@ export function setQuery(query: string): void {
   navigate({
     params: {
       query,
-      "span-id": null,
-      "trace-id": null,
-      "profile-id": null,
+      ...nonePicked,
       zoom: null,
       sel: null,
       focus: null,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/spanids.h"
+#include "profile/spanids.h"
 
-#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/hash.h"
 #include "base/memory.h"
 
 #define FIRST_CAPACITY 64
@@ -17,7 +18,7 @@ void spanids_done(struct spanids *ids)
     *ids = (struct spanids){ .max = ids->max };
 }
 
-static uint64_t word_of(const uint8_t id[static SPAN_ID_BYTES])
+static uint64_t word_of(const uint8_t id[static SPANIDS_ID_BYTES])
 {
     uint64_t word;
 
@@ -25,10 +26,9 @@ static uint64_t word_of(const uint8_t id[static SPAN_ID_BYTES])
     return word;
 }
 
-/* Ids of tests count up: a multiplication spreads them. */
 static size_t place_of(const struct spanids *ids, uint64_t word)
 {
-    size_t i = (size_t)((word * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (ids->capacity - 1);
+    size_t i = (size_t)hash_mix64(word ^ ids->seed) & (ids->capacity - 1);
 
     while (ids->slots[i] != 0 && ids->slots[i] != word)
         i = (i + 1) & (ids->capacity - 1);
@@ -42,6 +42,7 @@ static int grow(struct spanids *ids, struct error *err)
     larger.slots = memory_alloc_zero(larger.capacity * sizeof(*larger.slots), err);
     if (!larger.slots)
         return -1;
+    larger.seed = hash_mix64((uint64_t)clock_mono_ns() ^ (uintptr_t)larger.slots);
     for (size_t i = 0; i < ids->capacity; i++)
         if (ids->slots[i] != 0)
             larger.slots[place_of(&larger, ids->slots[i])] = ids->slots[i];
@@ -51,7 +52,7 @@ static int grow(struct spanids *ids, struct error *err)
     return 0;
 }
 
-int spanids_add(struct spanids *ids, const uint8_t id[static SPAN_ID_BYTES], struct error *err)
+int spanids_add(struct spanids *ids, const uint8_t id[static SPANIDS_ID_BYTES], struct error *err)
 {
     uint64_t word = word_of(id);
     size_t i;
@@ -68,7 +69,7 @@ int spanids_add(struct spanids *ids, const uint8_t id[static SPAN_ID_BYTES], str
     return 0;
 }
 
-bool spanids_has(const struct spanids *ids, const uint8_t id[static SPAN_ID_BYTES])
+bool spanids_has(const struct spanids *ids, const uint8_t id[static SPANIDS_ID_BYTES])
 {
     uint64_t word = word_of(id);
 

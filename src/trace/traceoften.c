@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/traceoften.h"
+
+#include "trace/traceindex.h"
+#include "trace/tracekeys.h"
+
+#include <stdlib.h>
+
+#define MAX_SOURCES     (1u << 24) /* what fits beside a hash of 40 bits */
+#define PAGES_PER_CHECK 64u
+
+/* Hash << 24 | source, so that sorting brings sources of a trace together. */
+struct finding {
+    struct traceoften *often;
+    struct traceread *read;
+    const struct hourly_view *view;
+    uint32_t source;
+    size_t max;
+};
+
+void traceoften_done(struct traceoften *often)
+{
+    VEC_DONE(&often->hashes);
+}
+
+static int add(struct finding *finding, uint64_t hash, struct error *err)
+{
+    uint64_t entry = hash << 24 | finding->source;
+    uint64_t *place;
+
+    if (finding->often->hashes.n > 0 && finding->often->hashes.items[finding->often->hashes.n - 1] == entry)
+        return 0;
+    place = VEC_PUSH(&finding->often->hashes, finding->max, err);
+    if (!place)
+        return error_wrap(err, "comparing the traces of an hour");
+    *place = entry;
+    return 0;
+}
+
+/* A page that cannot be read ends in `*ret_is_read` false. */
+static int add_page(struct finding *finding, struct slice key, struct slice page, bool *ret_is_read, struct error *err)
+{
+    struct traceindex_reader reader;
+    struct traceindex_pair pair;
+    uint64_t first;
+
+    *ret_is_read = false;
+    if (!tracekeys_parse_page(key, &first) || traceindex_reader_init(&reader, first, page, err) < 0)
+        return 0;
+    for (bool has = true; has;) {
+        if (traceindex_reader_next(&reader, &pair, &has, err) < 0)
+            return 0;
+        if (has && add(finding, pair.hash, err) < 0)
+            return -1;
+    }
+    *ret_is_read = true;
+    return 0;
+}
+
+static int add_closing(struct finding *finding, const struct hourly_number *closing, struct error *err)
+{
+    AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
+    struct traceread *read = finding->read;
+    uint32_t n_pages = 0;
+    bool is_read;
+
+    buffer_clear(&read->key);
+    tracekeys_put_closing(&read->key, TRACEKEYS_INDEX, closing->hour, closing->number, read->tenant);
+    if (buffer_check(&read->key, err) < 0 ||
+        kv_iterator_new(finding->view->kv, finding->view->block_family, finding->view->snapshot,
+                        buffer_slice(&read->key), true, &iterator, err) < 0)
+        return -1;
+    for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
+        if (n_pages++ % PAGES_PER_CHECK == 0 && traceread_check(read, err) < 0)
+            return -1;
+        if (add_page(finding, kv_iterator_key(iterator), kv_iterator_value(iterator), &is_read, err) < 0)
+            return -1;
+        finding->often->is_unknown |= !is_read;
+    }
+    if (kv_iterator_check(iterator, err) == 0)
+        return 0;
+    finding->often->is_unknown = true;
+    return traceread_pass(read, finding->view, err);
+}
+
+static int add_head(struct finding *finding, const struct hourly_head *head, struct error *err)
+{
+    AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
+    struct traceread *read = finding->read;
+    uint8_t trace_id[SPAN_TRACE_ID_BYTES];
+    uint32_t slot;
+
+    buffer_clear(&read->key);
+    tracekeys_put_tenant(&read->key, TRACEKEYS_SLOT, read->tenant);
+    if (buffer_check(&read->key, err) < 0 || kv_iterator_new(finding->view->kv, head->family, finding->view->snapshot,
+                                                             buffer_slice(&read->key), true, &iterator, err) < 0)
+        return -1;
+    for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator))
+        if (tracekeys_parse_trace_slot(kv_iterator_key(iterator), read->tenant, trace_id, &slot) &&
+            add(finding, traceindex_hash(trace_id), err) < 0)
+            return -1;
+    if (kv_iterator_check(iterator, err) == 0)
+        return 0;
+    finding->often->is_unknown = true;
+    return traceread_pass(read, finding->view, err);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Leaves the hashes that are there with several sources. */
+static void leave_often(struct traceoften *often)
+{
+    uint64_t *entries = often->hashes.items;
+    size_t n = often->hashes.n, n_kept = 0;
+
+    if (n == 0)
+        return;
+    qsort(entries, n, sizeof(*entries), compare_entries);
+    for (size_t i = 1; i < n; i++) {
+        uint64_t hash = entries[i] >> 24;
+
+        if (entries[i] != entries[i - 1] && hash == entries[i - 1] >> 24 &&
+            (n_kept == 0 || entries[n_kept - 1] != hash))
+            entries[n_kept++] = hash;
+    }
+    often->hashes.n = n_kept;
+}
+
+static size_t count_sources(const struct hourly_view *view, uint8_t hour)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < view->n_closings; i++)
+        n += view->closings[i].hour == hour;
+    for (size_t i = 0; i < view->n_heads; i++)
+        n += view->heads[i].hour == hour;
+    return n;
+}
+
+int traceoften_find(struct traceoften *often, struct traceread *read, const struct hourly_view *view, uint8_t hour,
+                    struct error *err)
+{
+    struct finding finding = { .often = often, .read = read, .view = view, .max = read->max_bytes / sizeof(uint64_t) };
+    size_t n_sources = count_sources(view, hour);
+
+    often->hashes.n = 0;
+    often->is_unknown = n_sources >= MAX_SOURCES;
+    if (n_sources < 2 || often->is_unknown)
+        return 0;
+    for (size_t i = 0; i < view->n_closings; i++)
+        if (view->closings[i].hour == hour) {
+            finding.source++;
+            if (add_closing(&finding, &view->closings[i], err) < 0)
+                return -1;
+        }
+    for (size_t i = 0; i < view->n_heads; i++)
+        if (view->heads[i].hour == hour) {
+            finding.source++;
+            if (add_head(&finding, &view->heads[i], err) < 0)
+                return -1;
+        }
+    leave_often(often);
+    return 0;
+}
+
+bool traceoften_has(const struct traceoften *often, const uint8_t trace_id[static SPAN_TRACE_ID_BYTES])
+{
+    uint64_t hash = traceindex_hash(trace_id);
+
+    return often->is_unknown || (often->hashes.n > 0 && bsearch(&hash, often->hashes.items, often->hashes.n,
+                                                                sizeof(hash), compare_entries) != NULL);
+}
