@@ -193,6 +193,13 @@ int spanblock_header_encode(struct spanblock_writer *writer, uint32_t n_runs, st
 
 /* --- reading --- */
 
+static bool is_behind(const struct spanblock_operation *before, const struct spanblock_operation *operation)
+{
+    int order = slice_compare(before->service, operation->service);
+
+    return order < 0 || (order == 0 && slice_compare(before->name, operation->name) < 0);
+}
+
 static int read_buckets(struct spanparts_reader *r, struct arena *arena, struct spanblock_operation *operation,
                         struct error *err)
 {
@@ -254,6 +261,8 @@ static int read_operations(struct spanparts_reader *r, struct arena *arena, stru
     for (uint32_t i = 0; i < n && !r->bad_at; i++) {
         if (read_operation(r, service, header->n_spans - n_spans, arena, &operations[i], err) < 0)
             return -1;
+        if (i > 0 && !is_behind(&operations[i - 1], &operations[i]))
+            spanparts_fail(r, "operation behind the one before");
         service = operations[i].service;
         n_spans += operations[i].n_spans;
     }
