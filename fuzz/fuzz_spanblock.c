@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Blocks of spans and their headers: any input gives an error or spans within bounds, and those, put into a block again, are the
- * same.
+/* Blocks of spans and their headers: any input gives an error or spans within bounds, and those, put into a block again, are
+ * the same.
  *
- * The first byte chooses. 0: a block, whose sections the corpus has uncompressed, since no fuzzer guesses the checksum of a frame.
- * 1: a header, of which the numbers of spans and runs stand in front as varints, and the rest is compressed here. */
+ * The first byte chooses. 0: a block, whose sections the corpus has uncompressed, since no fuzzer guesses the checksum of a
+ * frame. 1: a header, of which the numbers of spans and runs stand in front as varints, and the rest is compressed here. */
 #include "base/memory.h"
 #include "fuzz/same_span.h"
 #include "pack/varint.h"

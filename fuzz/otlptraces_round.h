@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Requests of traces: any input gives an error or spans within bounds; and those, written and read again, are the same, once lists
- * and maps have lost what JSON does not have. */
+/* Requests of traces: any input gives an error or spans within bounds; and those, written and read again, are the same, once
+ * lists and maps have lost what JSON does not have. */
 #pragma once
 
 #include "fuzz/same_span.h"

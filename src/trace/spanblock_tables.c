@@ -146,7 +146,7 @@ static void resolve_texts(struct tables *t)
             resolve_text(t, &inside->shapes[i].columns[k].key, SPAN_MAX_NAME_BYTES);
     for (uint32_t i = 0; i < t->block->n_classes; i++) {
         resolve_text(t, &t->classes[i].name, SPAN_MAX_NAME_BYTES);
-        t->classes[i].service = inside->n_resources ? inside->resources[t->classes[i].resource].service : SLICE("");
+        t->classes[i].service = inside->resources[t->classes[i].resource].service;
     }
 }
 
@@ -178,6 +178,8 @@ static int read_all(struct tables *t)
 {
     if (read_owners(t) < 0 || read_shapes(t) < 0 || read_classes(t) < 0 || read_texts(t) < 0)
         return -1;
+    if (t->reader.bad_at) /* numbers in the tables may name what is not there */
+        return spanparts_check(&t->reader, t->err);
     resolve_texts(t);
     read_ends(t);
     return spanparts_check(&t->reader, t->err);

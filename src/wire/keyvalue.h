@@ -37,9 +37,9 @@ struct keyvalue keyvalue_read(struct protobuf_reader *r);
 /* Lists and maps inside each other are read so deep; what is deeper becomes null. */
 #define KEYVALUE_MAX_DEPTH 16
 
-/* A list or map as JSON, of at most `max_bytes`, from `arena`; what is longer becomes the text null. Bytes become base64; numbers
- * that JSON does not have become the texts NaN, Infinity and -Infinity. What is wrong with the bytes is noted in `r`, which
- * read the value. Errors: ERR_MEMORY, ERR_LIMIT (of the arena). */
+/* A list or map as JSON, of at most `max_bytes`, from `arena`; what is longer becomes the text null. Bytes become base64;
+ * numbers that JSON does not have become the texts NaN, Infinity and -Infinity. What is wrong with the bytes is noted in `r`,
+ * which read the value. Errors: ERR_MEMORY, ERR_LIMIT (of the arena). */
 MUST_CHECK int keyvalue_to_json(const struct keyvalue *value, size_t max_bytes, struct arena *arena,
                                 struct protobuf_reader *r, struct slice *ret_text, struct error *err);
 
