@@ -17,7 +17,10 @@
     X(TEST_HIGH)       /* tests of lock.c */                                                                           \
     X(UNWIND_CONTROL)  /* selfprofile.c: starting and stopping */                                                      \
     X(THREAD)          /* thread.c: the wish to stop */                                                                \
-    X(DEMO_STOCK)      /* shopwork.c: what is left */                                                                  \
+    X(DEMO_MEASURE)    /* telemetry.c: who measures */                                                                 \
+    X(DEMO_STOCK)      /* shopservice.c: what is left, and what reports remember */                                    \
+    X(DEMO_PACE)       /* loader.c: who may ask next */                                                                \
+    X(DEMO_SPANS)      /* tracer.c: spans that wait to be sent */                                                      \
     X(UNWIND)          /* selfprofile.c: the recordings */                                                             \
     X(NET_SERVER)      /* httpserver.c: bytes of bodies in flight */                                                   \
     X(NET_POOL)        /* pool.c: what waits for workers */                                                            \

@@ -41,6 +41,12 @@
       .arguments = { "query" })                                                                                        \
     X(GET, "/api/v1/cardinality",     READ,  cmd_cardinality,  "Which labels make how many series.",                   \
       .arguments = { "selector" })                                                                                     \
+    X(GET, "/api/v1/traces",          READ,  cmd_traces,       "Traces that have a span as asked for.")                \
+    X(GET, "/api/v1/trace",           READ,  cmd_trace,        "A trace: its spans, and what samples say of them.",    \
+      .arguments = { "id" })                                                                                           \
+    X(GET, "/api/v1/operations",      READ,  cmd_operations,   "The operations of services, and how long they took.")  \
+    X(GET, "/api/v1/slow-fast",       READ,  cmd_slow_fast,    "What the slowest spans of an operation did differently.", \
+      .arguments = { "query" }, .required = { "operation" })                                                           \
     X(GET, "/api/v1/stats",           ADMIN, cmd_stats,        "What the store holds of all tenants, and what it costs.") \
     X(GET, "/api/v1/keep",            READ,  cmd_keep,         "The ranges that are kept beyond the retention.",       \
       .is_list = true)                                                                                                 \

@@ -2,17 +2,17 @@
 #include "cli/ask.h"
 
 #include "base/clock.h"
-#include "base/timetext.h"
 #include "base/units.h"
+#include "cli/storagesignals.h"
 #include "query/idtext.h"
 
 const struct option_spec ask_options[ASK_OPTIONS_N] = {
     { "tenant", OPTION_TEXT, FIELD(ask_config, tenant), STORE_TENANT_DEFAULT, STORAGE_TENANT_HELP },
-    { "pyroscope-sums", OPTION_BOOL, FIELD(ask_config, sums_levels), "false",
-      "Add up levels like memory in use over time, as Pyroscope does, instead of averaging them." },
     { "query-memory", OPTION_SIZE, FIELD(ask_config, query_bytes), "256MiB",
       "What the answer to a query may take of memory while it is made.", .min = "1MiB", .is_of_machine = true },
     { "timeout", OPTION_DURATION, FIELD(ask_config, timeout_ns), "30s", "Give up after this time; 0 never does." },
+    { "pyroscope-sums", OPTION_BOOL, FIELD(ask_config, sums_levels), "false",
+      "Add up levels like memory in use over time, as Pyroscope does, instead of averaging them." },
 };
 
 const struct option_spec ask_selection_options[ASK_SELECTION_OPTIONS_N] = {
@@ -66,6 +66,16 @@ void ask_close(struct ask *ask)
         store_close(ask->store);
     }
     *ask = (struct ask){ 0 };
+}
+
+int ask_use_traces(struct command_context *context, const struct ask_config *config,
+                   struct storagesignals_traces *ret_use, struct error *err)
+{
+    const struct command_served *served = context->world->served;
+    struct telemetry_limits limits = { .timeout_ns = config->timeout_ns,
+                                       .query_bytes = served ? served->query_bytes : config->query_bytes };
+
+    return storagesignals_use_traces(context, &config->store, limits, ret_use, err);
 }
 
 /* --- what there is --- */
@@ -157,26 +167,7 @@ void ask_tell_choice(const struct ask *ask, const struct ask_question *question)
 void ask_question_done(struct ask_question *question)
 {
     querytext_resolved_done(&question->resolved);
-}
-
-static int read_range(const struct ask *ask, const struct ask_selection *selection, int64_t *ret_from_ns,
-                      int64_t *ret_until_ns, struct error *err)
-{
-    struct timetext_range range;
-    int64_t time_ns;
-
-    /* First each for itself, so that an error names the option. */
-    if (selection->from && storage_parse_time("from", selection->from, ask->now_ns, &time_ns, err) < 0)
-        return -1;
-    if (selection->until && storage_parse_time("until", selection->until, ask->now_ns, &time_ns, err) < 0)
-        return -1;
-    if (timetext_range(slice_from(selection->from), slice_from(selection->until), ask->now_ns, &range, err) < 0) {
-        err->code = ERR_USAGE;
-        return -1;
-    }
-    *ret_from_ns = range.from_ns;
-    *ret_until_ns = range.until_ns;
-    return 0;
+    askspans_done(&question->spans);
 }
 
 /* The ids of one option, `id_bytes` each. */
@@ -226,12 +217,12 @@ int ask_begin(struct ask *ask, struct ask_question *question, struct command_con
     int64_t from_ns, until_ns;
 
     if (read_all_ids(selection, context->arena, &ids, err) < 0 || ask_open(ask, context, config, err) < 0 ||
-        read_range(ask, selection, &from_ns, &until_ns, err) < 0 ||
+        storage_parse_range(selection->from, selection->until, ask->now_ns, &from_ns, &until_ns, err) < 0 ||
         ask_resolve(ask, context->arguments.items[0], selection->type, from_ns, until_ns, question, err) < 0)
         return -1;
     ask_tell_choice(ask, question);
     question->query.ids = ids;
-    return 0;
+    return askspans_narrow(ask, &selection->by_span, question, err);
 }
 
 /* --- points --- */
@@ -349,7 +340,7 @@ void ask_type_parts(const struct ask_question *question, struct slice *ret_type,
 /* --- nothing --- */
 
 /* When the first and the last row began. */
-struct span {
+struct stretch {
     const struct ask *ask;
     int64_t first_ns, last_ns;
 };
@@ -365,23 +356,25 @@ static int check_deadline(void *context, struct error *err)
     return 0;
 }
 
-static int widen_span(void *context, const struct seriesinfo *series, const struct windows *windows, struct error *err)
+static int widen_stretch(void *context, const struct seriesinfo *series, const struct windows *windows,
+                         struct error *err)
 {
-    struct span *span = context;
+    struct stretch *stretch = context;
 
-    if (check_deadline((void *)span->ask, err) < 0)
+    if (check_deadline((void *)stretch->ask, err) < 0)
         return -1;
     if (windows->n_rows > 0) {
-        span->first_ns = MIN(span->first_ns, windows->starts_ns[0]);
-        span->last_ns = MAX(span->last_ns, windows->starts_ns[windows->n_rows - 1]);
+        stretch->first_ns = MIN(stretch->first_ns, windows->starts_ns[0]);
+        stretch->last_ns = MAX(stretch->last_ns, windows->starts_ns[windows->n_rows - 1]);
     }
     return 0;
 }
 
 /* Of all rows that a selector chooses, at any time; first_ns is behind last_ns where there are none. */
-static int find_span(const struct ask *ask, const struct selector *selector, struct span *ret_span, struct error *err)
+static int find_stretch(const struct ask *ask, const struct selector *selector, struct stretch *ret_stretch,
+                        struct error *err)
 {
-    struct span span = { ask, INT64_MAX, INT64_MIN };
+    struct stretch stretch = { ask, INT64_MAX, INT64_MIN };
     struct store_query always = { .tenant = slice_from(ask->config->tenant),
                                   .selector = selector,
                                   .until_ns = INT64_MAX,
@@ -389,9 +382,9 @@ static int find_span(const struct ask *ask, const struct selector *selector, str
                                   .check_context = (void *)ask };
     struct store_reads reads = { 0 };
 
-    if (store_windows(ask->store, &always, &(struct store_window_sink){ &span, widen_span }, &reads, err) < 0)
+    if (store_windows(ask->store, &always, &(struct store_window_sink){ &stretch, widen_stretch }, &reads, err) < 0)
         return -1;
-    *ret_span = span;
+    *ret_stretch = stretch;
     return 0;
 }
 
@@ -400,19 +393,20 @@ static int tell_what_there_is(const struct ask *ask, struct error *err)
     char first[CLOCK_TEXT_BYTES], last[CLOCK_TEXT_BYTES];
     struct querycatalog_service all;
     struct querycatalog catalog;
-    struct span span;
+    struct stretch stretch;
 
     if (load_catalog(ask, 0, INT64_MAX, &catalog, err) < 0 ||
-        querycatalog_join(&catalog, NULL, ask->context->arena, &all, err) < 0 || find_span(ask, NULL, &span, err) < 0)
+        querycatalog_join(&catalog, NULL, ask->context->arena, &all, err) < 0 ||
+        find_stretch(ask, NULL, &stretch, err) < 0)
         return -1;
-    if (span.first_ns > span.last_ns) {
+    if (stretch.first_ns > stretch.last_ns) {
         command_note(ask->context, "tenant %s has no profiles at all", ask->config->tenant);
         return 0;
     }
     command_note(ask->context, "of services %s; of types there are %s; profiles begin from %s to %s",
                  querycatalog_nearest(&catalog, SLICE("")).text, querycatalog_sample_types(all.types, all.n_types).text,
-                 clock_format(span.first_ns, CLOCK_ZONE_UTC, 0, first),
-                 clock_format(span.last_ns, CLOCK_ZONE_UTC, 0, last));
+                 clock_format(stretch.first_ns, CLOCK_ZONE_UTC, 0, first),
+                 clock_format(stretch.last_ns, CLOCK_ZONE_UTC, 0, last));
     return 0;
 }
 
@@ -431,28 +425,28 @@ static int tell_empty(const struct ask *ask, const struct ask_question *question
 {
     char from[CLOCK_TEXT_BYTES], until[CLOCK_TEXT_BYTES];
     const struct query *query = &question->query;
-    struct span span;
+    struct stretch stretch;
 
     if (query->ids) {
         tell_range(ask, question);
         command_note(ask->context, "a range that is too short may be why: --from and --until widen it");
         return 0;
     }
-    if (find_span(ask, query->selector, &span, err) < 0)
+    if (find_stretch(ask, query->selector, &stretch, err) < 0)
         return -1;
-    if ((query->filter.tag_focus.len || query->filter.tag_ignore.len) && span.first_ns < query->until_ns &&
-        span.last_ns >= query->from_ns) {
+    if ((query->filter.tag_focus.len || query->filter.tag_ignore.len) && stretch.first_ns < query->until_ns &&
+        stretch.last_ns >= query->from_ns) {
         command_note(ask->context,
                      "no sample of %.*s passes --tagfocus and --tagignore; without them there may be some",
                      SLICE_ARG(question->text));
         return 0;
     }
     tell_range(ask, question);
-    if (span.first_ns > span.last_ns)
+    if (stretch.first_ns > stretch.last_ns)
         return tell_what_there_is(ask, err);
     command_note(ask->context, "there are some that begin from %s to %s; ask for that time",
-                 clock_format(span.first_ns, CLOCK_ZONE_UTC, 0, from),
-                 clock_format(span.last_ns, CLOCK_ZONE_UTC, 0, until));
+                 clock_format(stretch.first_ns, CLOCK_ZONE_UTC, 0, from),
+                 clock_format(stretch.last_ns, CLOCK_ZONE_UTC, 0, until));
     return 0;
 }
 

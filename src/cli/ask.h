@@ -3,6 +3,7 @@
  * of time, resolved by what there is; it is answered by query/engine.h, within a time and an amount of memory. */
 #pragma once
 
+#include "cli/askspans.h"
 #include "cli/storage.h"
 #include "cli/view.h"
 #include "query/engine.h"
@@ -17,11 +18,19 @@ struct ask_config {
     uint64_t query_bytes;
     int64_t timeout_ns; /* 0 = none */
 };
-#define ASK_OPTIONS_N 4
+#define ASK_OPTIONS_N       4
+#define ASK_PLAIN_OPTIONS_N 3
 extern const struct option_spec ask_options[ASK_OPTIONS_N];
 /* All rows, as two option groups of a command whose config struct has an ask_config at `member`. */
 #define ASK_GROUPS(config_struct, member)                                                                              \
     { .title = "Asking", .specs = ask_options, .n = ASK_OPTIONS_N, .offset = offsetof(struct config_struct, member) }, \
+        STORAGE_URL_GROUP(config_struct, member.store)
+/* The same without what is about levels, for commands that add up none. */
+#define ASK_PLAIN_GROUPS(config_struct, member)                                                                        \
+    { .title = "Asking",                                                                                               \
+      .specs = ask_options,                                                                                            \
+      .n = ASK_PLAIN_OPTIONS_N,                                                                                        \
+      .offset = offsetof(struct config_struct, member) },                                                              \
         STORAGE_URL_GROUP(config_struct, member.store)
 
 /* What of it: a type apart from the query, a range of time, and ids. */
@@ -29,14 +38,16 @@ struct ask_selection {
     const char *type;
     const char *from, *until;
     struct option_list spans, traces, profiles;
+    struct askspans_config by_span;
 };
 #define ASK_SELECTION_OPTIONS_N 6
 extern const struct option_spec ask_selection_options[ASK_SELECTION_OPTIONS_N];
-#define ASK_SELECTION_GROUP(config_struct, member)                                                                     \
-    {                                                                                                                  \
-        .title = "Selecting", .specs = ask_selection_options, .n = ASK_SELECTION_OPTIONS_N,                            \
-        .offset = offsetof(struct config_struct, member)                                                               \
-    }
+#define ASK_SELECTION_GROUPS(config_struct, member)                                                                    \
+    { .title = "Selecting",                                                                                            \
+      .specs = ask_selection_options,                                                                                  \
+      .n = ASK_SELECTION_OPTIONS_N,                                                                                    \
+      .offset = offsetof(struct config_struct, member) },                                                              \
+        ASKSPANS_GROUP(config_struct, member.by_span)
 
 /* --- asking --- */
 
@@ -55,11 +66,16 @@ struct ask {
 MUST_CHECK int ask_open(struct ask *ask, struct command_context *context, const struct ask_config *config,
                         struct error *err);
 void ask_close(struct ask *ask);
+/* The traces beside the store, asked within the same time and memory (telemetry.h). */
+struct storagesignals_traces;
+MUST_CHECK int ask_use_traces(struct command_context *context, const struct ask_config *config,
+                              struct storagesignals_traces *ret_use, struct error *err);
 
 struct ask_question {
     struct querytext_resolved resolved;
     struct slice text; /* canonical, in the arena of the context */
     struct query query;
+    struct askspans spans; /* that it was narrowed to */
 };
 /* Reads a query and gives it a meaning by what the store has in the range, or else has at all. `type` may be NULL. The question holds no reference to the texts. Errors: ERR_USAGE saying where in the
  * text, ERR_NOT_FOUND saying what there is. */

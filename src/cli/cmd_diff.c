@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "flame/diff.h"
-
-#include "cli/ask.h"
 #include "cli/commands.h"
-#include "cli/htmlfile.h"
+#include "cli/comparing.h"
 #include "cli/output.h"
-#include "cli/showdiff.h"
-#include "page/pagefile.h"
 
 struct diff_config {
-    struct view_config view;
-    struct showdiff_config table;
-    struct showtree_config tree;
-    unsigned form; /* enum form */
-    const char *output;
+    struct comparing_config comparing;
     struct ask_config ask;
+    struct askspans_config spans;
     const char *baseline, *comparison; /* queries, instead of files */
     int64_t time_range_ns;
     const char *until, *baseline_from, *baseline_until;
-};
-
-enum form { FORM_AUTO, FORM_TABLE, FORM_FLAME, FORM_HTML };
-static const char *const form_words[] = {
-    [FORM_AUTO] = "auto", [FORM_TABLE] = "table", [FORM_FLAME] = "flame", [FORM_HTML] = "html", NULL
-};
-
-static const struct option_spec form_options[] = {
-    { "format", OPTION_ENUM, FIELD(diff_config, form), "auto",
-      "What to make of the answer: the table of functions, or the tree of both sides, in the compact form for pages "
-      "(flame) or as a page of its own that opens without a server (html), with all of the tree unless --min-share or "
-      "--max-nodes is given. By itself it follows the name of --output, and is the table without one.",
-      .words = form_words },
-    { "output", OPTION_FILE, FIELD(diff_config, output), "-", "Write to this file; - is standard output.",
-      .letter = 'o', .is_flag_only = true, .is_of_machine = true },
 };
 
 /* No variables and no keys: these are different each time. --from is the format of a file here. */
@@ -54,36 +31,6 @@ static const struct option_spec query_options[] = {
       .is_flag_only = true },
 };
 
-static struct diff_options options_of(const struct diff_config *config)
-{
-    return (struct diff_options){ .granularity = (enum symbol_granularity)config->view.granularity,
-                                  .scaling = (enum diff_scaling)config->table.scaling,
-                                  .order = config->table.is_by_total ? DIFF_BY_TOTAL : DIFF_BY_SELF,
-                                  .collapses_recursion = config->tree.collapses_recursion };
-}
-
-static enum form form_of(const struct diff_config *config)
-{
-    if (config->form != FORM_AUTO)
-        return (enum form)config->form;
-    return output_find_by_path(slice_from(config->output)) == &htmlfile_format ? FORM_HTML : FORM_TABLE;
-}
-
-/* A page cannot ask for what was cut: it has as much as it can show, unless somebody wants less. */
-static struct showtree_config tree_of(const struct command_context *context)
-{
-    const struct diff_config *config = context->config;
-    struct showtree_config tree = config->tree;
-
-    if (form_of(config) != FORM_HTML)
-        return tree;
-    if (options_get_origin(context->options, "min-share") == OPTION_FROM_DEFAULT)
-        tree.min_share = 0;
-    if (tree.max_nodes == 0)
-        tree.max_nodes = HTMLFILE_MAX_NODES;
-    return tree;
-}
-
 /* "before.pb against after.pb", or the two queries. */
 static struct slice title_of(const struct command_context *context, struct error *err)
 {
@@ -97,76 +44,26 @@ static struct slice title_of(const struct command_context *context, struct error
     return slice_from(arena_printf(context->arena, err, "%.*s against %.*s", SLICE_ARG(before), SLICE_ARG(after)));
 }
 
-static int print_page(struct command_context *context, const struct showtree_config *tree, const struct diff *diff,
-                      struct buffer *out, struct error *err)
-{
-    struct slice title = title_of(context, err);
-    AUTO(buffer_done) struct buffer flame;
-
-    buffer_init(&flame, 0);
-    if (title.len == 0 || showdiff_encode(context, tree, diff, &flame, err) < 0)
-        return -1;
-    return pagefile_write(title, buffer_slice(&flame), out, err);
-}
-
-/* Of a diff whose tree begins at the end of the path already, `tree` has none. */
-static int print(struct command_context *context, const struct showtree_config *tree, const struct view views[2],
-                 const struct diff *diff, struct error *err)
-{
-    const struct diff_config *config = context->config;
-    struct buffer out;
-    int result = -1;
-
-    buffer_init(&out, 0);
-    switch (form_of(config)) {
-    case FORM_AUTO:
-    case FORM_TABLE:
-        result = showdiff_print(context, &config->table, views, diff, config->view.is_json, &out, err);
-        break;
-    case FORM_FLAME: result = showdiff_encode(context, tree, diff, &out, err); break;
-    case FORM_HTML: result = print_page(context, tree, diff, &out, err); break;
-    }
-    input_warn(context, "diff", &diff->flame->report);
-    if (strcmp(config->output, "-") == 0)
-        return view_finish(context, &out, result, err);
-    if (result == 0)
-        result = buffer_check(&out, err);
-    if (result == 0)
-        result = output_write_bytes(context, buffer_slice(&out), config->output, err);
-    buffer_done(&out);
-    return result;
-}
-
-static int show(struct command_context *context, const struct view views[2], struct error *err)
-{
-    const struct diff_config *config = context->config;
-    struct diff_options options = options_of(config);
-    struct showtree_config tree = tree_of(context);
-    AUTO(diff_freep) struct diff *diff = NULL;
-
-    if (diff_new(views[0].profile, views[0].type, views[1].profile, views[1].type, &options, &diff, err) < 0)
-        return -1;
-    return print(context, &tree, views, diff, err);
-}
-
 /* --- two files --- */
 
 static int compare_files(struct command_context *context, struct error *err)
 {
     const struct diff_config *config = context->config;
     const char *const *paths = context->arguments.items;
-    struct view_config second = config->view;
+    struct view_config second = config->comparing.view;
+    struct slice title = title_of(context, err);
     struct view views[2];
     int result;
 
-    if (view_open(&views[0], context, &config->view, (struct option_list){ paths, 1 }, err) < 0)
+    if (!title.ptr || view_open(&views[0], context, &config->comparing.view, (struct option_list){ paths, 1 }, err) < 0)
         return -1;
     second.like = &views[0];
     if (view_open(&views[1], context, &second, (struct option_list){ paths + 1, 1 }, err) < 0) {
         view_close(&views[0]);
         return error_wrap(err, "comparing '%s' with '%s'", paths[0], paths[1]);
     }
-    result = show(context, views, err);
+    result = comparing_views(&(struct comparing){ .context = context, .config = &config->comparing, .title = title },
+                             views, err);
     view_close(&views[0]);
     view_close(&views[1]);
     return result;
@@ -222,17 +119,6 @@ static int find_ranges(const struct ask *ask, struct range *ret_baseline, struct
 
 static const char *const side_options[] = { "baseline", "comparison" };
 
-/* A side that is empty is no side: a name with a slip in it would pass for a great change. */
-static int check_side(const struct ask *ask, const struct ask_question *question, const struct query_facts *facts,
-                      struct error *err)
-{
-    if (facts->n_rows > 0)
-        return 0;
-    if (ask_tell_empty(ask, question, err) < 0)
-        return -1;
-    return error_set(err, ERR_NOT_FOUND, "there is nothing to compare");
-}
-
 /* Where no type is named, each query has its own. */
 static int check_types(const struct view views[2], struct error *err)
 {
@@ -240,77 +126,6 @@ static int check_types(const struct view views[2], struct error *err)
         return 0;
     return error_set(err, ERR_INVALID, "this is about '%.*s', and --baseline about '%.*s'; --type names one for both",
                      SLICE_ARG(views[1].type_name), SLICE_ARG(views[0].type_name));
-}
-
-static int compare_by_engine(const struct ask *ask, const struct ask_question questions[2], struct error *err)
-{
-    const struct diff_config *config = ask->context->config;
-    struct diff_options options = options_of(config);
-    struct showtree_config tree = tree_of(ask->context);
-    struct engine_flame_options part = { .max_nodes = (uint32_t)tree.max_nodes, .min_share = tree.min_share };
-    AUTO(diff_freep) struct diff *diff = NULL;
-    struct query_facts facts[2];
-    struct view views[2];
-    struct slice *path;
-
-    if (showtree_path(ask->context, &tree, &path, &part.n_path, err) < 0)
-        return -1;
-    part.path = path;
-    if (form_of(config) == FORM_TABLE)
-        part.max_nodes = 1;
-    if (engine_diff_part(ask->engine, &questions[0].query, &questions[1].query, &options, &part, &diff, facts, err) < 0)
-        return ask_failed(ask, err);
-    tree.path = NULL; /* the tree begins at its end */
-    for (unsigned i = 0; i < 2; i++) {
-        ask_count(ask->context, &facts[i]);
-        if (check_side(ask, &questions[i], &facts[i], err) < 0)
-            return error_wrap(err, "--%s", side_options[i]);
-        views[i] =
-            ask_view(&questions[i], &facts[i], i ? diff->after.total : diff->before.total, config->view.is_local);
-    }
-    return print(ask->context, &tree, views, diff, err);
-}
-
-/* One side as a view. */
-static int open_answer(struct view *view, const struct ask *ask, struct ask_question *question, const struct view *like,
-                       struct error *err)
-{
-    const struct diff_config *config = ask->context->config;
-    struct view_config viewing = config->view;
-    struct query_facts facts;
-    struct view_query about;
-    struct batch batch;
-
-    viewing.type = NULL; /* it is part of the question */
-    viewing.like = like;
-    if (ask_filter_tags(ask, &config->view.filter, question, &viewing.filter, err) < 0 ||
-        ask_profile(ask, question, &batch, &facts, err) < 0)
-        return -1;
-    if (check_side(ask, question, &facts, err) < 0) {
-        batch_done(&batch);
-        return -1;
-    }
-    input_warn(ask->context, "query", &batch.report);
-    about = ask_view_query(question, &facts);
-    return view_open_batch(view, ask->context, &viewing, &batch, facts.n_rows, &about, err);
-}
-
-/* Finer than functions, or by file, or with recursion collapsed. */
-static int compare_profiles(const struct ask *ask, struct ask_question questions[2], struct error *err)
-{
-    struct view views[2];
-    int result;
-
-    if (open_answer(&views[0], ask, &questions[0], NULL, err) < 0)
-        return error_wrap(err, "--%s", side_options[0]);
-    result = open_answer(&views[1], ask, &questions[1], &views[0], err);
-    if (result == 0) {
-        result = show(ask->context, views, err);
-        view_close(&views[1]);
-    } else
-        error_wrap(err, "--%s", side_options[1]);
-    view_close(&views[0]);
-    return result;
 }
 
 static int resolve_sides(const struct ask *ask, struct ask_question questions[2], struct error *err)
@@ -323,8 +138,8 @@ static int resolve_sides(const struct ask *ask, struct ask_question questions[2]
     if (find_ranges(ask, &ranges[0], &ranges[1], err) < 0)
         return -1;
     for (unsigned i = 0; i < 2; i++) {
-        if (ask_resolve(ask, texts[i], config->view.type, ranges[i].from_ns, ranges[i].until_ns, &questions[i], err) <
-            0)
+        if (ask_resolve(ask, texts[i], config->comparing.view.type, ranges[i].from_ns, ranges[i].until_ns,
+                        &questions[i], err) < 0)
             return error_wrap(err, "--%s", side_options[i]);
         if (i == 0 || strcmp(questions[0].resolved.note, questions[1].resolved.note) != 0)
             ask_tell_choice(ask, &questions[i]);
@@ -336,15 +151,17 @@ static int resolve_sides(const struct ask *ask, struct ask_question questions[2]
 static int answer_sides(const struct ask *ask, struct ask_question questions[2], struct error *err)
 {
     const struct diff_config *config = ask->context->config;
+    struct comparing comparing = { .context = ask->context,
+                                   .config = &config->comparing,
+                                   .sides = { "--baseline", "--comparison" },
+                                   .title = title_of(ask->context, err) };
 
-    if (resolve_sides(ask, questions, err) < 0)
+    if (!comparing.title.ptr || resolve_sides(ask, questions, err) < 0)
         return -1;
-    if (config->view.granularity != SYMBOL_FUNCTION || config->tree.collapses_recursion)
-        return compare_profiles(ask, questions, err);
     for (unsigned i = 0; i < 2; i++)
-        if (ask_filter(ask, &config->view.filter, &questions[i], err) < 0)
-            return -1;
-    return compare_by_engine(ask, questions, err);
+        if (askspans_narrow(ask, &config->spans, &questions[i], err) < 0)
+            return error_wrap(err, "--%s", side_options[i]);
+    return comparing_questions(&comparing, ask, questions, err);
 }
 
 static int compare_answers(struct command_context *context, struct error *err)
@@ -365,32 +182,17 @@ static int compare_answers(struct command_context *context, struct error *err)
 /* --- the run --- */
 
 /* Options that mean nothing where files are compared should not pass in silence. */
-static int check_no_times(const struct diff_config *config, struct error *err)
+static int check_no_queries(const struct diff_config *config, struct error *err)
 {
-    const char *option = config->until            ? "until"
-                         : config->baseline_from  ? "baseline-from"
-                         : config->baseline_until ? "baseline-until"
-                                                  : NULL;
+    const char *option = config->until             ? "until"
+                         : config->baseline_from   ? "baseline-from"
+                         : config->baseline_until  ? "baseline-until"
+                         : config->spans.operation ? "operation"
+                                                   : NULL;
 
     if (!option)
         return 0;
     return error_set(err, ERR_USAGE, "--%s chooses profiles of a store; give --baseline and --comparison", option);
-}
-
-static int check_form(struct command_context *context, struct error *err)
-{
-    const struct diff_config *config = context->config;
-    enum form form = form_of(config);
-
-    if (form == FORM_TABLE && config->tree.path)
-        return error_set(err, ERR_USAGE, "--path begins a tree elsewhere; add --format flame or html");
-    if (form != FORM_TABLE && config->view.is_json)
-        return error_set(err, ERR_USAGE, "--json writes the table, and --format %s a tree; leave one out",
-                         form_words[form]);
-    if (form == FORM_FLAME && output_is_terminal(context, config->output))
-        return error_set(err, ERR_USAGE,
-                         "the flame format is binary and would garble the terminal; name a file or use a pipe");
-    return 0;
 }
 
 static int run(struct command_context *context, struct error *err)
@@ -398,7 +200,7 @@ static int run(struct command_context *context, struct error *err)
     const struct diff_config *config = context->config;
     bool has_queries = config->baseline || config->comparison;
 
-    if (check_form(context, err) < 0)
+    if (comparing_check(context, &config->comparing, err) < 0)
         return -1;
     if (has_queries && context->arguments.n > 0)
         return error_set(err, ERR_USAGE,
@@ -408,17 +210,17 @@ static int run(struct command_context *context, struct error *err)
     if (has_queries && !(config->baseline && config->comparison))
         return error_set(err, ERR_USAGE, "--%s alone compares nothing; give --%s, too",
                          config->baseline ? "baseline" : "comparison", config->baseline ? "comparison" : "baseline");
-    if (has_queries && config->view.filter.labels.n > 0)
+    if (has_queries && config->comparing.view.filter.labels.n > 0)
         return error_set(err, ERR_USAGE,
                          "--label chooses samples of files; of queries, conditions go into their braces");
-    if (has_queries && config->view.input.from)
+    if (has_queries && config->comparing.view.input.from)
         return error_set(
             err, ERR_USAGE,
             "--from is the format of files; of queries, --time-range, --until and --baseline-from say which "
             "time is meant");
     if (has_queries)
         return compare_answers(context, err);
-    if (check_no_times(config, err) < 0)
+    if (check_no_queries(config, err) < 0)
         return -1;
     if (context->arguments.n < 2)
         return error_set(err, ERR_USAGE,
@@ -440,11 +242,12 @@ const struct command cmd_diff = {
         "over the last hour, or over --time-range. --type then names a profile type. A side without profiles is an "
         "error.",
     .config_bytes = sizeof(struct diff_config),
-    .options = { OPTION_GROUP("Options", form_options), SHOWDIFF_GROUP("Table", diff_config, table),
-                 SHOWTREE_DIFF_GROUP("Tree", diff_config, tree), OPTION_GROUP("Queries", query_options),
-                 VIEW_GROUP(diff_config, view), VIEW_FILTER_GROUP(diff_config, view.filter),
-                 VIEW_FILTER_LABEL_GROUP(diff_config, view.filter), INPUT_GROUP(diff_config, view.input),
-                 INPUT_MERGE_GROUP(diff_config, view.input), ASK_GROUPS(diff_config, ask) },
+    .options = { COMPARING_GROUPS(diff_config, comparing), OPTION_GROUP("Queries", query_options),
+                 ASKSPANS_GROUP(diff_config, spans), VIEW_GROUP(diff_config, comparing.view),
+                 VIEW_FILTER_GROUP(diff_config, comparing.view.filter),
+                 VIEW_FILTER_LABEL_GROUP(diff_config, comparing.view.filter),
+                 INPUT_GROUP(diff_config, comparing.view.input), INPUT_MERGE_GROUP(diff_config, comparing.view.input),
+                 ASK_GROUPS(diff_config, ask) },
     .arguments = { { "FILE", COMMAND_ARGUMENT_FILE, 0, 2,
                      "The profile before (A) and the one after (B); - is standard input. Both, or none with "
                      "--baseline and --comparison." } },

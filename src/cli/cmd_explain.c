@@ -241,7 +241,7 @@ const struct command cmd_explain = {
         "are "
         "asked for, the span index of each hour says which series may have them.",
     .config_bytes = sizeof(struct explain_config),
-    .options = { OPTION_GROUP("Options", explain_options), ASK_SELECTION_GROUP(explain_config, selection),
+    .options = { OPTION_GROUP("Options", explain_options), ASK_SELECTION_GROUPS(explain_config, selection),
                  VIEW_FILTER_GROUP(explain_config, filter), VIEW_FILTER_TAG_GROUP(explain_config, filter),
                  ASK_GROUPS(explain_config, ask) },
     .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "The query, as for 'hearth query'." } },

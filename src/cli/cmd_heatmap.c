@@ -288,7 +288,7 @@ const struct command cmd_heatmap = {
         "total itself. FROM is the least value of a row, and COUNT how many are in it. With --json each cell has an "
         "exemplar: the profile with the largest value, by the id that 'hearth query --profile-id' takes.",
     .config_bytes = sizeof(struct heatmap_config),
-    .options = { OPTION_GROUP("Options", heatmap_options), ASK_SELECTION_GROUP(heatmap_config, selection),
+    .options = { OPTION_GROUP("Options", heatmap_options), ASK_SELECTION_GROUPS(heatmap_config, selection),
                  VIEW_FILTER_GROUP(heatmap_config, filter), VIEW_FILTER_TAG_GROUP(heatmap_config, filter),
                  ASK_GROUPS(heatmap_config, ask) },
     .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "The query, as for 'hearth query'." } },

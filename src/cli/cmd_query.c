@@ -368,7 +368,7 @@ const struct command cmd_query = {
         "of time. Each kind narrows further; of several ids of a kind any will do.\n\n"
         "If nothing matches, standard error says what there is, and the exit status is 0.",
     .config_bytes = sizeof(struct query_config),
-    .options = { OPTION_GROUP("Options", query_options), ASK_SELECTION_GROUP(query_config, selection),
+    .options = { OPTION_GROUP("Options", query_options), ASK_SELECTION_GROUPS(query_config, selection),
                  VIEW_FILTER_GROUP(query_config, view.filter), VIEW_FILTER_TAG_GROUP(query_config, view.filter),
                  SHOWTOP_GROUP("Table", query_config, table), SHOWTREE_GROUP("Tree", query_config, tree),
                  ASK_GROUPS(query_config, ask) },

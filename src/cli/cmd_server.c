@@ -7,6 +7,7 @@
 #include "cli/api.h"
 #include "cli/commands.h"
 #include "cli/storage.h"
+#include "join/tracelink.h"
 #include "scrape/scrapeconfig.h"
 #include "server/server.h"
 
@@ -208,18 +209,12 @@ static void list_aliases(const struct command_context *context, struct server_op
     }
 }
 
-/* Pages make a link of it: nothing but an address may come through. */
 static int check_trace_link(const char *link, struct error *err)
 {
-    struct slice text = slice_from(link);
-
-    if (!slice_starts_with(text, SLICE("https://")) && !slice_starts_with(text, SLICE("http://")))
-        return error_set(err, ERR_USAGE, "--trace-link '%.100s' is no address; it begins with https:// or http://",
-                         link);
-    if (!strstr(link, "{trace_id}"))
-        return error_set(err, ERR_USAGE, "--trace-link '%.100s' has no {trace_id} in it, so it leads to no trace",
-                         link);
-    return 0;
+    if (tracelink_check(slice_from(link), err) == 0)
+        return 0;
+    err->code = ERR_USAGE;
+    return error_wrap(err, "--trace-link");
 }
 
 static int make_options(const struct server_config *config, struct server_options *options, struct error *err)

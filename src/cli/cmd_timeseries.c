@@ -443,7 +443,7 @@ const struct command cmd_timeseries = {
         "With --exemplars single profiles, or spans, are shown that have the largest values; 'hearth query' takes "
         "their ids.",
     .config_bytes = sizeof(struct timeseries_config),
-    .options = { OPTION_GROUP("Options", timeseries_options), ASK_SELECTION_GROUP(timeseries_config, selection),
+    .options = { OPTION_GROUP("Options", timeseries_options), ASK_SELECTION_GROUPS(timeseries_config, selection),
                  SHOWEXEMPLARS_GROUP(timeseries_config, exemplars), VIEW_FILTER_GROUP(timeseries_config, filter),
                  VIEW_FILTER_TAG_GROUP(timeseries_config, filter), ASK_GROUPS(timeseries_config, ask) },
     .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "The query, as for 'hearth query'." } },

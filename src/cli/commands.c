@@ -26,6 +26,12 @@ static const struct command *const all[] = {
     &cmd_label_values,
     &cmd_types,
     &cmd_cardinality,
+    /* on traces */
+    &cmd_traces,
+    &cmd_trace,
+    &cmd_operations,
+    &cmd_slow_fast,
+    /* keeping a store */
     &cmd_stats,
     &cmd_keep,
     &cmd_delete,

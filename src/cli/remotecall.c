@@ -225,6 +225,11 @@ static int perform(const struct remotecall *call, struct remotecall_answer *answ
     return 0;
 }
 
+int remotecall_check(const char *url, struct error *err)
+{
+    return check_url(url, err) < 0 ? -1 : curlload(err);
+}
+
 int remotecall_perform(const struct remotecall *call, struct remotecall_answer *ret_answer, struct error *err)
 {
     *ret_answer = (struct remotecall_answer){ 0 };
@@ -233,7 +238,7 @@ int remotecall_perform(const struct remotecall *call, struct remotecall_answer *
     buffer_init(&ret_answer->error, HEADER_MAX_BYTES);
     buffer_init(&ret_answer->exit, HEADER_MAX_BYTES);
     buffer_init(&ret_answer->messages, HEADER_MAX_BYTES);
-    if (check_url(call->url, err) < 0 || curlload(err) < 0)
+    if (remotecall_check(call->url, err) < 0)
         return -1;
     return perform(call, ret_answer, err);
 }

@@ -26,6 +26,9 @@ struct remotecall_answer {
     bool is_of_api;         /* there is Server-Timing, as with all that the server's API answers */
 };
 
+/* Whether requests can be sent there at all, without sending one. Errors: ERR_USAGE for a URL that is none, ERR_NOT_FOUND without
+ * libcurl. */
+MUST_CHECK int remotecall_check(const char *url, struct error *err);
 /* Sends the request and waits for the answer, whatever its status. The answer is initialised here and is for
  * remotecall_done, on failure too. Errors: ERR_USAGE for a URL that is none, ERR_NOT_FOUND without libcurl, ERR_IO saying
  * what to look at, ERR_TIMEOUT, ERR_LIMIT. Thread: any. */

@@ -130,6 +130,26 @@ int storage_query_init(struct storage_query *query, const struct storage_range *
     return 0;
 }
 
+int storage_parse_range(const char *from, const char *until, int64_t now_ns, int64_t *ret_from_ns,
+                        int64_t *ret_until_ns, struct error *err)
+{
+    struct timetext_range range;
+    int64_t time_ns;
+
+    /* First each for itself, so that an error names the option. */
+    if (from && storage_parse_time("from", from, now_ns, &time_ns, err) < 0)
+        return -1;
+    if (until && storage_parse_time("until", until, now_ns, &time_ns, err) < 0)
+        return -1;
+    if (timetext_range(slice_from(from), slice_from(until), now_ns, &range, err) < 0) {
+        err->code = ERR_USAGE;
+        return -1;
+    }
+    *ret_from_ns = range.from_ns;
+    *ret_until_ns = range.until_ns;
+    return 0;
+}
+
 void storage_query_watch(struct storage_query *query, struct command_context *context)
 {
     query->query.check = command_check_asker;

@@ -103,6 +103,11 @@ void storage_query_done(struct storage_query *query);
 MUST_CHECK int storage_parse_time(const char *option, const char *text, int64_t now_ns, int64_t *ret_time_ns,
                                   struct error *err);
 
+/* Reads both ends of a range as timetext_range does, either of which may be NULL: the last hour unless given. Errors: ERR_USAGE
+ * naming --from or --until. */
+MUST_CHECK int storage_parse_range(const char *from, const char *until, int64_t now_ns, int64_t *ret_from_ns,
+                                   int64_t *ret_until_ns, struct error *err);
+
 /* Lets the reading of lists end early when nobody waits for them; the context outlives the query. */
 void storage_query_watch(struct storage_query *query, struct command_context *context);
 

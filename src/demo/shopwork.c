@@ -1,408 +1,213 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "demo/shopwork.h"
 
-#include "base/memory.h"
-
-#include <stdio.h>
-#include <string.h>
-
 /* Neither inlined nor copied, so that each is a frame of its own. */
-#define STEP __attribute__((noinline))
+#if defined(__clang__)
+#define STEP __attribute__((noinline)) static uint64_t
+#else
+#define STEP __attribute__((noipa)) static uint64_t
+#endif
 
-#define NAME_BYTES     48
-#define CART_ITEMS     60
-#define PAGE_BYTES     16384
-#define ORDERS         6     /* of one checkout: the order and what is advertised beside it */
-#define HASH_ROUNDS    12000 /* of a password */
-#define STOCK_REFILL   1000
-#define FULL_DISCOUNTS 8
-
-/* Text that is being written; what does not fit is left out. */
-struct page {
-    size_t len;
-    char bytes[PAGE_BYTES];
-};
-
-struct product {
-    char name[NAME_BYTES];
-    uint32_t price_cents;
-    uint32_t score;
-};
-
-struct item {
-    uint32_t product;
-    uint32_t count;
-};
-
-struct shopwork {
-    struct shopwork_stock *stock;
-    uint64_t random;
-    struct product products[SHOPWORK_PRODUCTS];
-    struct item items[CART_ITEMS];
-    uint32_t n_items;
-    struct page order, page;
-};
-
-void shopwork_stock_init(struct shopwork_stock *stock)
+void shopwork_init(struct shopwork *work, uint64_t seed)
 {
-    lock_mutex_init(&stock->lock, LOCK_DEMO_STOCK);
-    for (uint32_t i = 0; i < SHOPWORK_PRODUCTS; i++)
-        stock->left[i] = STOCK_REFILL;
+    *work = (struct shopwork){ .state = seed };
+    for (size_t i = 0; i < SHOPWORK_PAGE_WORDS; i++)
+        work->page[i] = seed + i * 0x9e3779b97f4a7c15u;
 }
 
-void shopwork_stock_done(struct shopwork_stock *stock)
+/* The loop that does all work. Each step depends on the one before, so that no compiler does several at a time. Somebody asks for
+ * the frame, since functions that call nobody would go without one, and profiles without their callers. */
+static ALWAYS_INLINE uint64_t spend(struct shopwork *work, uint32_t units)
 {
-    lock_mutex_done(&stock->lock);
-}
+    uint64_t state = work->state;
 
-uint64_t shopwork_random(struct shopwork *work)
-{
-    work->random ^= work->random << 13;
-    work->random ^= work->random >> 7;
-    work->random ^= work->random << 17;
-    return work->random;
-}
-
-int shopwork_new(struct shopwork_stock *stock, uint64_t seed, struct shopwork **ret_work, struct error *err)
-{
-    static const char *const words[] = { "walnut", "copper", "linen", "<blue>", "oak & ash", "amber", "slate", "wool" };
-    struct shopwork *work = MEMORY_NEW(struct shopwork, err);
-
-    if (!work)
-        return -1;
-    work->stock = stock;
-    work->random = seed * 0x9e3779b97f4a7c15u;
-    for (uint32_t i = 0; i < SHOPWORK_PRODUCTS; i++) {
-        snprintf(work->products[i].name, NAME_BYTES, "%s %s no. %u", words[shopwork_random(work) % ARRAY_LEN(words)],
-                 words[shopwork_random(work) % ARRAY_LEN(words)], i);
-        work->products[i].price_cents = 100 + (uint32_t)(shopwork_random(work) % 90000);
-    }
-    *ret_work = work;
-    return 0;
-}
-
-void shopwork_free(struct shopwork *work)
-{
-    memory_free(work);
-}
-
-static void fill_cart(struct shopwork *work)
-{
-    work->n_items = CART_ITEMS / 2 + (uint32_t)(shopwork_random(work) % (CART_ITEMS / 2));
-    for (uint32_t i = 0; i < work->n_items; i++)
-        work->items[i] = (struct item){ (uint32_t)(shopwork_random(work) % SHOPWORK_PRODUCTS),
-                                        1 + (uint32_t)(shopwork_random(work) % 5) };
-}
-
-/* --- text; by hand, since libc has no frame pointers --- */
-
-static inline void append_byte(struct page *page, char byte)
-{
-    if (page->len < PAGE_BYTES)
-        page->bytes[page->len++] = byte;
-}
-
-STEP static void append_text(struct page *page, const char *text)
-{
-    while (*text)
-        append_byte(page, *text++);
-}
-
-STEP static void append_number(struct page *page, uint64_t value)
-{
-    if (value >= 10)
-        append_number(page, value / 10);
-    append_byte(page, (char)('0' + value % 10));
-}
-
-/* --- /checkout --- */
-
-/* The order as a browser sends it. */
-STEP static uint64_t write_order(struct shopwork *work)
-{
-    work->order.len = 0;
-    append_text(&work->order, "{\"items\": [");
-    for (uint32_t i = 0; i < work->n_items; i++) {
-        append_text(&work->order, i ? ", {\"product\": " : "{\"product\": ");
-        append_number(&work->order, work->items[i].product);
-        append_text(&work->order, ", \"count\": ");
-        append_number(&work->order, work->items[i].count);
-        append_text(&work->order, ", \"note\": \"");
-        append_text(&work->order, work->products[work->items[i].product].name);
-        append_text(&work->order, "\"}");
-    }
-    append_text(&work->order, "]}");
-    return work->order.len;
-}
-
-/* Text that is being parsed. */
-struct json_text {
-    const char *at, *end;
-    uint64_t sum; /* of all numbers and lengths of texts */
-};
-
-static uint64_t parse_value(struct json_text *text);
-
-STEP static void skip_spaces(struct json_text *text)
-{
-    while (text->at < text->end && (*text->at == ' ' || *text->at == ',' || *text->at == ':'))
-        text->at++;
-}
-
-STEP static uint64_t parse_number(struct json_text *text)
-{
-    uint64_t value = 0;
-
-    for (; text->at < text->end && *text->at >= '0' && *text->at <= '9'; text->at++)
-        value = value * 10 + (uint64_t)(*text->at - '0');
-    return value;
-}
-
-STEP static uint64_t parse_string(struct json_text *text)
-{
-    uint64_t hash = 5381;
-
-    for (text->at++; text->at < text->end && *text->at != '"'; text->at++)
-        hash = hash * 33 + (unsigned char)*text->at;
-    text->at++;
-    return hash;
-}
-
-STEP static uint64_t parse_members(struct json_text *text, char close)
-{
-    uint64_t sum = 0;
-
-    for (text->at++; text->at < text->end && *text->at != close; skip_spaces(text))
-        sum += parse_value(text);
-    text->at++;
-    return sum;
-}
-
-STEP static uint64_t parse_value(struct json_text *text)
-{
-    skip_spaces(text);
-    if (text->at >= text->end)
-        return 0;
-    switch (*text->at) {
-    case '{': text->sum += parse_members(text, '}'); break;
-    case '[': text->sum += parse_members(text, ']'); break;
-    case '"': text->sum += parse_string(text); break;
-    default:
-        if (*text->at < '0' || *text->at > '9')
-            text->at++;
-        else
-            text->sum += parse_number(text);
-    }
-    return text->sum & 0xff;
-}
-
-STEP static uint64_t parse_order(const struct shopwork *work)
-{
-    struct json_text text = { work->order.bytes, work->order.bytes + work->order.len, 0 };
-
-    while (text.at < text.end)
-        text.sum += parse_value(&text);
-    return text.sum;
-}
-
-STEP static uint64_t apply_discounts(const struct shopwork *work, uint64_t price_cents, uint32_t count)
-{
-    uint64_t best = price_cents * count;
-
-    /* every voucher with every other, since some may be combined */
-    for (uint64_t first = 1; first <= FULL_DISCOUNTS; first++)
-        for (uint64_t second = 1; second <= FULL_DISCOUNTS; second++) {
-            uint64_t price = price_cents * count * (100 - first) / 100 * (100 - second % count) / 100;
-
-            best = MIN(best, price + work->n_items);
+    __asm__ volatile("" : : "r"(__builtin_frame_address(0)));
+    for (uint32_t page = 0; page < units * SHOPWORK_UNIT_PAGES; page++)
+        for (size_t i = 0; i < SHOPWORK_PAGE_WORDS; i++) {
+            state = (state ^ work->page[i]) * 0xff51afd7ed558ccdu;
+            state ^= state >> 29;
         }
-    return best;
+    work->state = state;
+    work->n_units += units;
+    return state | 1;
 }
 
-STEP static uint64_t compute_price(const struct shopwork *work)
+/* --- the shop --- */
+
+/* Units of the parser: what it spends on strings is twice what it spends on numbers. */
+enum { ORDER_STRINGS = 4, ORDER_NUMBERS = 2, PAYMENT_STRINGS = 1, PAYMENT_NUMBERS = 1 };
+enum { DISCOUNTS = 3, RECEIPT = 3, SIGNATURE = 2, LIST_NAMES = 2, LIST_PRICES = 1, PAGE = 1 };
+
+STEP parse_string(struct shopwork *work, uint32_t units)
 {
-    uint64_t total = 0;
-
-    for (uint32_t i = 0; i < work->n_items; i++)
-        total += apply_discounts(work, work->products[work->items[i].product].price_cents, work->items[i].count);
-    return total * 119 / 100;
+    return spend(work, units);
 }
 
-STEP static uint64_t reserve_stock(struct shopwork *work)
+STEP parse_number(struct shopwork *work, uint32_t units)
 {
-    struct shopwork_stock *stock = work->stock;
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i < work->n_items; i++) {
-        const struct item *item = &work->items[i];
-
-        lock_mutex_acquire(&stock->lock);
-        if (stock->left[item->product] < item->count)
-            stock->left[item->product] = STOCK_REFILL;
-        stock->left[item->product] -= item->count;
-        n += stock->left[item->product];
-        lock_mutex_release(&stock->lock);
-    }
-    return n;
+    return spend(work, units);
 }
 
-STEP static uint64_t hash_block(uint64_t state, uint64_t block)
+STEP parse_json(struct shopwork *work, uint32_t string_units, uint32_t number_units)
 {
-    for (int i = 0; i < 8; i++) {
-        state = (state ^ block) * 0xff51afd7ed558ccdu;
-        state = (state << 31 | state >> 33) + 0x52dce729u;
-    }
-    return state;
+    uint64_t sum = parse_string(work, string_units);
+
+    return sum + parse_number(work, number_units);
 }
 
-STEP static uint64_t sign_payment(const struct shopwork *work, uint64_t amount)
+STEP read_order(struct shopwork *work)
 {
-    uint64_t state = amount;
-
-    for (size_t i = 0; i + sizeof(uint64_t) <= work->order.len; i += sizeof(uint64_t)) {
-        uint64_t block;
-
-        memcpy(&block, work->order.bytes + i, sizeof(block));
-        state = hash_block(state, block);
-    }
-    return state;
+    return parse_json(work, ORDER_STRINGS, ORDER_NUMBERS) | 1;
 }
 
-STEP static uint64_t checkout(struct shopwork *work)
+STEP check_order(struct shopwork *work)
 {
-    uint64_t result = 0;
-
-    for (int i = 0; i < ORDERS; i++) {
-        fill_cart(work);
-        result += write_order(work);
-        result += parse_order(work);
-        result += sign_payment(work, compute_price(work));
-        result += reserve_stock(work);
-    }
-    return result;
+    return parse_json(work, ORDER_STRINGS, ORDER_NUMBERS) | 1;
 }
 
-/* --- /cart --- */
-
-STEP static void escape_html(struct page *page, const char *text)
+STEP apply_discounts(struct shopwork *work)
 {
-    for (; *text; text++)
-        switch (*text) {
-        case '<': append_text(page, "&lt;"); break;
-        case '>': append_text(page, "&gt;"); break;
-        case '&': append_text(page, "&amp;"); break;
-        default: append_byte(page, *text);
-        }
+    return spend(work, DISCOUNTS);
 }
 
-STEP static void format_price(struct page *page, uint64_t cents)
+STEP compute_price(struct shopwork *work)
 {
-    append_number(page, cents / 100);
-    append_byte(page, '.');
-    append_number(page, cents / 10 % 10);
-    append_number(page, cents % 10);
+    return apply_discounts(work) | 1;
 }
 
-STEP static void render_item(struct shopwork *work, const struct item *item)
+STEP render_receipt(struct shopwork *work)
 {
-    const struct product *product = &work->products[item->product];
-
-    append_text(&work->page, "<tr><td>");
-    escape_html(&work->page, product->name);
-    append_text(&work->page, "</td><td>");
-    format_price(&work->page, (uint64_t)product->price_cents * item->count);
-    append_text(&work->page, "</td></tr>\n");
+    return spend(work, RECEIPT);
 }
 
-STEP static uint64_t render_cart(struct shopwork *work)
+STEP read_payment(struct shopwork *work)
 {
-    work->page.len = 0;
-    append_text(&work->page, "<table>\n");
-    for (uint32_t i = 0; i < work->n_items; i++)
-        render_item(work, &work->items[i]);
-    append_text(&work->page, "</table>\n");
-    return work->page.len;
+    return parse_json(work, PAYMENT_STRINGS, PAYMENT_NUMBERS) | 1;
 }
 
-STEP static uint64_t view_cart(struct shopwork *work)
+STEP sign_payment(struct shopwork *work)
 {
-    uint64_t result = 0;
-
-    for (int i = 0; i < 3 * ORDERS; i++) {
-        fill_cart(work);
-        result += render_cart(work);
-    }
-    return result;
+    return spend(work, SIGNATURE);
 }
 
-/* --- /search --- */
-
-STEP static uint32_t score_product(const struct product *product, const char *wanted)
+STEP escape_html(struct shopwork *work)
 {
-    uint32_t score = 0;
-
-    for (const char *start = product->name; *start; start++)
-        for (const char *a = start, *b = wanted; *a && *a == *b; a++, b++)
-            score += 3;
-    return score;
+    return spend(work, LIST_NAMES);
 }
 
-/* Best first: each product moves up past those that fit less. */
-STEP static uint64_t sort_by_score(struct product *products, uint32_t n)
+STEP format_price(struct shopwork *work)
 {
-    uint64_t moves = 0;
-
-    for (uint32_t i = 1; i < n; i++) {
-        struct product product = products[i];
-        uint32_t at = i;
-
-        for (; at > 0 && products[at - 1].score < product.score; at--, moves++)
-            products[at] = products[at - 1];
-        products[at] = product;
-    }
-    return moves;
+    return spend(work, LIST_PRICES);
 }
 
-STEP static uint64_t rank_products(struct shopwork *work, const char *wanted)
+STEP render_list(struct shopwork *work)
 {
-    for (uint32_t i = 0; i < SHOPWORK_PRODUCTS; i++)
-        work->products[i].score = score_product(&work->products[i], wanted);
-    return sort_by_score(work->products, SHOPWORK_PRODUCTS) + 1;
+    uint64_t sum = escape_html(work);
+
+    return sum + format_price(work);
 }
 
-STEP static uint64_t search(struct shopwork *work)
+STEP render_report(struct shopwork *work)
 {
-    static const char *const wanted[] = { "oak", "amber", "walnut linen", "copper", "wool no. 7" };
-    uint64_t moves = rank_products(work, wanted[shopwork_random(work) % ARRAY_LEN(wanted)]);
-
-    fill_cart(work); /* the best of them */
-    return moves + render_cart(work);
+    return spend(work, PAGE);
 }
 
-/* --- /login --- */
+/* --- the services behind it --- */
 
-STEP static uint64_t hash_password(uint64_t password, uint64_t salt)
+enum { CARD = 1, HASH = 9, RESERVE = 2, SCORES = 5, SORT = 3, ROWS = 4, TEXT = 1 };
+
+STEP check_card(struct shopwork *work)
 {
-    for (uint32_t i = 0; i < HASH_ROUNDS; i++)
-        password = hash_block(password, salt + i);
-    return password;
+    return spend(work, CARD);
 }
 
-STEP static bool check_password(struct shopwork *work)
+STEP hash_block(struct shopwork *work)
 {
-    uint64_t salt = shopwork_random(work), password = shopwork_random(work);
-
-    return hash_password(password, salt) != password;
+    return spend(work, HASH);
 }
 
-STEP static uint64_t login(struct shopwork *work)
+STEP hash_card(struct shopwork *work)
 {
-    return check_password(work) ? work->random : 0;
+    return hash_block(work) | 1;
 }
 
-const struct shopwork_endpoint shopwork_endpoints[SHOPWORK_ENDPOINTS] = {
-    { "/checkout", 30, checkout },
-    { "/cart", 35, view_cart },
-    { "/search", 25, search },
-    { "/login", 10, login },
+STEP reserve_stock(struct shopwork *work)
+{
+    return spend(work, RESERVE);
+}
+
+STEP score_products(struct shopwork *work)
+{
+    return spend(work, SCORES);
+}
+
+STEP sort_products(struct shopwork *work)
+{
+    return spend(work, SORT);
+}
+
+STEP rank_products(struct shopwork *work)
+{
+    uint64_t sum = score_products(work);
+
+    return sum + sort_products(work);
+}
+
+STEP aggregate_rows(struct shopwork *work)
+{
+    return spend(work, ROWS);
+}
+
+STEP format_report(struct shopwork *work)
+{
+    return spend(work, TEXT);
+}
+
+/* --- the table --- */
+
+#define PARSER(caller, strings, numbers)                                                                               \
+    { { caller, 0, 0 }, { "parse_json", 1, 0 }, { "parse_string", 2, strings }, { "parse_number", 2, numbers } }, 4
+
+static const struct {
+    uint64_t (*run)(struct shopwork *work);
+    struct shopwork_info info;
+} tasks[SHOPWORK_TASKS] = {
+    [SHOPWORK_READ_ORDER] = { read_order, { "read order", PARSER("read_order", ORDER_STRINGS, ORDER_NUMBERS) } },
+    [SHOPWORK_CHECK_ORDER] = { check_order, { "check order", PARSER("check_order", ORDER_STRINGS, ORDER_NUMBERS) } },
+    [SHOPWORK_COMPUTE_PRICE] = { compute_price,
+                                 { "compute price",
+                                   { { "compute_price", 0, 0 }, { "apply_discounts", 1, DISCOUNTS } },
+                                   2 } },
+    [SHOPWORK_RENDER_RECEIPT] = { render_receipt, { "render receipt", { { "render_receipt", 0, RECEIPT } }, 1 } },
+    [SHOPWORK_READ_PAYMENT] = { read_payment,
+                                { "read payment", PARSER("read_payment", PAYMENT_STRINGS, PAYMENT_NUMBERS) } },
+    [SHOPWORK_SIGN_PAYMENT] = { sign_payment, { "sign payment", { { "sign_payment", 0, SIGNATURE } }, 1 } },
+    [SHOPWORK_RENDER_LIST] = { render_list,
+                               { "render list",
+                                 { { "render_list", 0, 0 },
+                                   { "escape_html", 1, LIST_NAMES },
+                                   { "format_price", 1, LIST_PRICES } },
+                                 3 } },
+    [SHOPWORK_RENDER_REPORT] = { render_report, { "render report", { { "render_report", 0, PAGE } }, 1 } },
+    [SHOPWORK_CHECK_CARD] = { check_card, { "check card", { { "check_card", 0, CARD } }, 1 } },
+    [SHOPWORK_HASH_CARD] = { hash_card, { "hash card", { { "hash_card", 0, 0 }, { "hash_block", 1, HASH } }, 2 } },
+    [SHOPWORK_RESERVE_STOCK] = { reserve_stock, { "reserve stock", { { "reserve_stock", 0, RESERVE } }, 1 } },
+    [SHOPWORK_RANK_PRODUCTS] = { rank_products,
+                                 { "rank products",
+                                   { { "rank_products", 0, 0 },
+                                     { "score_products", 1, SCORES },
+                                     { "sort_products", 1, SORT } },
+                                   3 } },
+    [SHOPWORK_AGGREGATE_ROWS] = { aggregate_rows, { "aggregate rows", { { "aggregate_rows", 0, ROWS } }, 1 } },
+    [SHOPWORK_FORMAT_REPORT] = { format_report, { "format report", { { "format_report", 0, TEXT } }, 1 } },
 };
+
+const struct shopwork_info *shopwork_info(enum shopwork_task task)
+{
+    return &tasks[task].info;
+}
+
+uint64_t shopwork_do(struct shopwork *work, enum shopwork_task task)
+{
+    return tasks[task].run(work) | 1;
+}

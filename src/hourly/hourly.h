@@ -34,13 +34,17 @@
 struct hourly;
 struct hourly_closing;
 
+enum hourly_part { HOURLY_ROW, HOURLY_BLOCK, HOURLY_INDEX };
+
 /* What is kept. Lives as long as the store. */
 struct hourly_kind {
     const char *name; /* "traces": the folder, and the word in messages */
     /* Makes blocks of the rows of a head: hourly_closing_next gives them in the order of their keys, hourly_closing_put
-     * takes blocks. An error of code ERR_CORRUPT leaves the head as it is until the store is opened again; others are
+     * takes blocks. All rows are gone afterwards, also those it did not ask for. An error of code ERR_CORRUPT leaves the head as it is until the store is opened again; others are
      * tried again. Thread: one at a time. */
     int (*close)(void *context, struct hourly_closing *closing, struct error *err);
+    /* For hourly_verify: -1 with ERR_CORRUPT saying why if a value is not sound. NULL = whatever can be read is. */
+    int (*check)(void *context, enum hourly_part part, struct slice key, struct slice value, struct error *err);
 };
 
 struct hourly_options {
@@ -93,7 +97,7 @@ void hourly_batch_clear(struct hourly_batch *batch);
  * hourly_batch_clear alone. */
 MUST_CHECK int hourly_batch_put_row(struct hourly_batch *batch, int64_t time_ns, struct slice key, struct slice value,
                                     struct error *err);
-/* Adds a record to the index of the day of `time_ns`. Errors: the same. */
+/* Adds a record to the index of the day of `time_ns`. Its key does not begin with a zero byte. Errors: the same. */
 MUST_CHECK int hourly_batch_put_index(struct hourly_batch *batch, int64_t time_ns, struct slice key, struct slice value,
                                       struct error *err);
 uint32_t hourly_batch_count(const struct hourly_batch *batch);
@@ -175,6 +179,19 @@ MUST_CHECK int hourly_checkpoint(struct hourly *hourly, const char *directory,
                                  void *context, struct error *err);
 /* 0, or -1 with ERR_FULL and a sentence when writes are refused for want of room. */
 MUST_CHECK int hourly_check_room(struct hourly *hourly, struct error *err);
+
+/* Reads everything and has it checked. */
+struct hourly_verify {
+    bool is_repairing; /* damaged values are moved into DATA/quarantine; the store is open for writing */
+    /* Takes a sentence for each finding; may be NULL. */
+    void (*tell)(void *context, const char *line);
+    void *context;
+    /* Added to. */
+    uint64_t n_days, n_rows, n_values;
+    uint64_t n_bad_days, n_bad_values, n_repaired;
+};
+/* Errors: ERR_MEMORY, ERR_IO, ERR_CLOSED after hourly_stop; damage is none. */
+MUST_CHECK int hourly_verify(struct hourly *hourly, struct hourly_verify *verify, struct error *err);
 
 struct hourly_stats {
     uint32_t n_days, n_open;

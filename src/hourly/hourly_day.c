@@ -48,35 +48,83 @@ void hourly_day_marker_key(struct hourly_number closing, char ret_key[static HOU
     bytes_put_be32(ret_key + 2, closing.number);
 }
 
+static int add_marker(struct hourly_day *day, struct slice key, struct error *err)
+{
+    struct hourly_number *closing;
+
+    if (key.len != HOURLY_MARKER_BYTES || (uint8_t)key.ptr[1] > 23)
+        return error_set(err, ERR_CORRUPT, "day %s of %s has a marker of %zu bytes that is none", day->name,
+                         day->hourly->options.kind->name, key.len);
+    closing = VEC_PUSH(&day->closings, MAX_CLOSINGS, err);
+    if (!closing)
+        return -1;
+    *closing = (struct hourly_number){ .hour = (uint8_t)key.ptr[1], .number = bytes_get_be32(key.ptr + 2) };
+    day->next_number = MAX(day->next_number, closing->number + 1);
+    return 0;
+}
+
+/* To see where markers end, RocksDB looks at what is behind them: that may be damaged without one of them being lost. So
+ * nothing that matters hangs on whether all of them were read: see is_covered and load_number. */
 static int load_markers(struct hourly_day *day, struct error *err)
 {
     AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
-    static const char kind = HOURLY_MARKER_KIND;
+    char last[HOURLY_MARKER_BYTES] = { HOURLY_MARKER_KIND };
+    bool has = true;
 
-    if (kv_iterator_new(day->kv, day->block_family, NULL, slice_of(&kind, 1), false, &iterator, err) < 0)
+    if (kv_iterator_new(day->kv, day->block_family, NULL, slice_of(last, 1), false, &iterator, err) < 0)
         return -1;
-    for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
-        struct slice key = kv_iterator_key(iterator);
-        struct hourly_number *closing;
-
-        if (key.len != HOURLY_MARKER_BYTES || (uint8_t)key.ptr[1] > 23)
-            return error_set(err, ERR_CORRUPT, "day %s of %s has a marker of %zu bytes that is none", day->name,
-                             day->hourly->options.kind->name, key.len);
-        closing = VEC_PUSH(&day->closings, MAX_CLOSINGS, err);
-        if (!closing)
+    while (has) {
+        for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
+            if (add_marker(day, kv_iterator_key(iterator), err) < 0)
+                return -1;
+            memcpy(last, kv_iterator_key(iterator).ptr, sizeof(last));
+        }
+        if (kv_iterator_check(iterator, err) == 0)
+            return 0;
+        if (err->code != ERR_CORRUPT || kv_iterator_pass_damage(iterator, slice_of(last, sizeof(last)), &has, err) < 0)
             return -1;
-        *closing = (struct hourly_number){ .hour = (uint8_t)key.ptr[1], .number = bytes_get_be32(key.ptr + 2) };
-        day->next_number = MAX(day->next_number, closing->number + 1);
     }
-    return kv_iterator_check(iterator, err);
+    return 0;
 }
 
-static bool is_closed(struct hourly_day *day, uint32_t number)
+static int is_covered(struct hourly_day *day, const struct hourly_head *head, bool *ret_is_covered, struct error *err)
 {
-    VEC_EACH (&day->closings, closing)
-        if (closing->number == number)
-            return true;
-    return false;
+    AUTO(buffer_done) struct buffer value;
+    char key[HOURLY_MARKER_BYTES];
+
+    buffer_init(&value, 0);
+    hourly_day_marker_key((struct hourly_number){ head->hour, head->number }, key);
+    return kv_get(day->kv, day->block_family, slice_of(key, sizeof(key)), &value, ret_is_covered, err);
+}
+
+/* The number that was given last: of a head that is closed and dropped perhaps nothing else tells it. */
+static int load_number(struct hourly_day *day, struct error *err)
+{
+    AUTO(buffer_done) struct buffer value;
+    bool is_there;
+
+    buffer_init(&value, 0);
+    if (kv_get(day->kv, KV_DEFAULT, HOURLY_NUMBER_KEY, &value, &is_there, err) < 0)
+        return -1;
+    if (is_there && value.len == sizeof(uint32_t))
+        day->next_number = MAX(day->next_number, bytes_get_be32(value.data) + 1);
+    return 0;
+}
+
+/* In the log before the head is made, and on the disk before a closing of it. */
+static int note_number(struct hourly_day *day, uint32_t number, struct error *err)
+{
+    struct kv_batch *batch;
+    char value[sizeof(number)];
+    int result;
+
+    if (kv_batch_new(&batch, err) < 0)
+        return -1;
+    bytes_put_be32(value, number);
+    kv_batch_put(batch, day->kv, KV_DEFAULT, HOURLY_NUMBER_KEY, slice_of(value, sizeof(value)));
+    result = kv_write(day->kv, batch, false, err);
+    kv_batch_free(batch);
+    return result;
 }
 
 /* "head-07-12" -> 7, 12. */
@@ -128,9 +176,8 @@ static int load_heads(struct hourly_day *day, struct error *err)
             continue;
         head.bytes = measure_head(day, family);
         place = add_place(day, &head, err);
-        if (!place)
+        if (!place || is_covered(day, &head, &place->is_covered, err) < 0)
             return -1;
-        place->is_covered = is_closed(day, head.number);
         day->next_number = MAX(day->next_number, head.number + 1);
     }
     return 0;
@@ -147,8 +194,8 @@ int hourly_day_open(struct hourly *hourly, int64_t start_ns, enum kv_mode mode, 
     hourly_day_name(start_ns, day->name);
     lock_mutex_init(&day->lock, LOCK_HOURLY_DAY);
     lock_condition_init(&day->released);
-    if (open_database(day, recovery, err) < 0 || load_markers(day, err) < 0 || load_heads(day, err) < 0 ||
-        (mode == KV_WRITE && hourly_day_drop_covered(day, err) < 0)) {
+    if (open_database(day, recovery, err) < 0 || load_markers(day, err) < 0 || load_number(day, err) < 0 ||
+        load_heads(day, err) < 0 || (mode == KV_WRITE && hourly_day_drop_covered(day, err) < 0)) {
         hourly_day_close(day);
         return -1;
     }
@@ -226,8 +273,11 @@ static struct hourly_place *make_head(struct hourly_day *day, uint8_t hour, stru
     if (VEC_RESERVE(&day->places, 1, HOURLY_MAX_HEADS, err) < 0)
         return NULL;
     snprintf(name, sizeof(name), HOURLY_HEAD_BEGINNING "%02u-%u", hour, head.number);
-    if (kv_family_create(day->kv, name, &head.family, err) < 0)
+    if (note_number(day, head.number, err) < 0 || kv_family_create(day->kv, name, &head.family, err) < 0) {
+        if (day->failure.code == ERR_OK)
+            day->failure = *err;
         return NULL;
+    }
     day->next_number++;
     place = add_place(day, &head, err);
     place->made_ns = clock_now_ns();

@@ -35,9 +35,8 @@ static bool exists(const struct hourly *hourly, int64_t start_ns)
 
 /* --- days that are damaged --- */
 
-/* The first free name in quarantine/. */
-static int name_aside(struct hourly *hourly, int64_t start_ns, char ret_path[static HOURLY_PATH_BYTES],
-                      struct error *err)
+int hourly_days_name_aside(struct hourly *hourly, int64_t start_ns, char ret_path[static HOURLY_PATH_BYTES],
+                           struct error *err)
 {
     const char *kind = hourly->options.kind->name;
     char name[HOURLY_DAY_BYTES];
@@ -61,7 +60,7 @@ static int move_aside(struct hourly *hourly, int64_t start_ns, const struct erro
     char from[HOURLY_PATH_BYTES], to[HOURLY_PATH_BYTES], name[HOURLY_DAY_BYTES];
 
     hourly_days_path(hourly, start_ns, from);
-    if (name_aside(hourly, start_ns, to, err) < 0)
+    if (hourly_days_name_aside(hourly, start_ns, to, err) < 0)
         return -1;
     if (rename(from, to) < 0)
         return error_set_errno(err, errno, "setting '%s' aside", from);
@@ -81,7 +80,7 @@ static int keep_logs(struct hourly *hourly, int64_t start_ns, struct error *err)
 
     arena_init(&arena, 0);
     hourly_days_path(hourly, start_ns, from);
-    if (name_aside(hourly, start_ns, to, err) < 0 || fs_make_directories(to, 0700, err) < 0 ||
+    if (hourly_days_name_aside(hourly, start_ns, to, err) < 0 || fs_make_directories(to, 0700, err) < 0 ||
         fs_list(from, &arena, &listing, err) < 0)
         return -1;
     for (size_t i = 0; i < listing.n; i++) {

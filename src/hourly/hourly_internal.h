@@ -5,7 +5,8 @@
  *     hourly_days.c     the days: which are open, and who uses them
  *     hourly_write.c    batches
  *     hourly_closing.c  rows of a head become blocks
- *     hourly_care.c     what is due: syncing, closing, forgetting */
+ *     hourly_care.c     what is due: syncing, closing, forgetting
+ *     hourly_verify.c   reading everything */
 #pragma once
 
 #include "base/arena.h"
@@ -21,6 +22,7 @@
 #define HOURLY_MARKER_KIND    '\0' /* markers: this byte, u8 hour, u32 be number -> byte 1 (the version) */
 #define HOURLY_MARKER_BYTES   6
 #define HOURLY_MARKER_VALUE   SLICE("\1")
+#define HOURLY_NUMBER_KEY     SLICE("\0number") /* in the index: u32 be, the last number given to a head */
 #define HOURLY_MAX_HEADS      65536u
 
 /* A head that is there. */
@@ -141,6 +143,9 @@ bool hourly_days_is_writable(struct hourly *hourly, int64_t start_ns);
 void hourly_days_close_idle(struct hourly *hourly, int64_t idle_since_mono_ns, int64_t keep_from_ns);
 /* Removes a day that nobody uses from the disk; `*ret_is_dropped` is false if somebody does. Errors: ERR_IO. */
 MUST_CHECK int hourly_days_drop(struct hourly *hourly, int64_t start_ns, bool *ret_is_dropped, struct error *err);
+/* The first free name for a day in quarantine/, which is made. */
+MUST_CHECK int hourly_days_name_aside(struct hourly *hourly, int64_t start_ns, char ret_path[static HOURLY_PATH_BYTES],
+                                      struct error *err);
 void hourly_days_path(const struct hourly *hourly, int64_t start_ns, char ret_path[static HOURLY_PATH_BYTES]);
 
 /* --- hourly_closing.c, hourly_care.c --- */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Spans by short texts, for tests: "01<00 shop GET 0+100", which is span 1 without a parent, of the service shop and the
- * operation GET, from 0 ms on for 100 ms; "/server" behind it, or another kind; "!" for an error. All are of trace aa and begin
+ * operation GET, from 0 ms on for 100 ms; "/server" or another kind may stand behind it, and then "!" for an error. All are of trace aa and begin
  * SPAN_SAMPLE_NS after 1970. */
 #pragma once
 
@@ -41,7 +41,7 @@ static inline void span_sample_add(struct span_sample *sample, const char *text)
     CHECK(i < ARRAY_LEN(sample->spans));
     CHECK(sscanf(text, "%x<%x %15s %15s %lld+%lld/%15[a-z]%1[!]", &id, &parent, sample->services[i], sample->names[i],
                  &start, &duration, kind, error) >= 6);
-    sample->resources[i].service = slice_from(sample->services[i]);
+    sample->resources[i] = (struct span_resource){ .service = slice_from(sample->services[i]) };
     *span = (struct span){ .trace_id = { 0xaa },
                            .span_id = { (uint8_t)id },
                            .parent_id = { (uint8_t)parent },

@@ -468,6 +468,8 @@ int kv_iterator_pass_damage(struct kv_iterator *iterator, struct slice before, b
         else
             behind = middle;
     }
+    /* From elsewhere: RocksDB 7.8 does not leave a damaged block it stands at for a key close behind it. */
+    rocksdb_iter_seek_to_last(iterator->rocks);
     if (try_place(iterator, &behind, &last, &reach, err) < 0)
         return -1;
     *ret_has = reach == REACH_KEY;

@@ -177,9 +177,10 @@ static int add_rows(struct work *work, struct error *err)
 
         if (hourly_closing_next(work->closing, &key, &value, &has, err) < 0)
             return -1;
-        /* Spans come first, and what finds them in the head is of no use any more. */
-        if (!has || (key.len > 0 && key.ptr[0] == TRACEKEYS_SLOT))
+        if (!has)
             return finish_tenant(work, err);
+        if (key.len > 0 && key.ptr[0] == TRACEKEYS_SLOT)
+            continue; /* what finds spans in the head is of no use any more */
         if (add_row(work, key, value, err) < 0)
             return -1;
     }

@@ -16,7 +16,7 @@
 #include "trace/span.h"
 
 struct hourly;
-struct spanids; /* a set of span ids: spanids.h */
+struct spanids; /* a set of span ids: profile/spanids.h */
 struct tracestore;
 
 struct tracestore_options {

@@ -27,6 +27,8 @@
 struct slot {
     _Atomic uint64_t turn;
     const struct framesampler_label *label;
+    struct framesampler_span span;
+    bool has_span;
     uint32_t weight;
     uint32_t depth;
     uintptr_t frames[FRAMEWALK_MAX_DEPTH];
@@ -53,11 +55,23 @@ static struct {
 } sampler;
 
 static _Thread_local const struct framesampler_label *thread_label;
+static _Thread_local const struct framesampler_span *thread_span;
 
 void framesampler_set_label(const struct framesampler_label *label)
 {
     thread_label = label;
     atomic_signal_fence(memory_order_release); /* the handler of this very thread reads it */
+}
+
+/* One pointer changes at once, so the handler sees a whole span or another whole one, never parts of both. */
+const struct framesampler_span *framesampler_set_span(const struct framesampler_span *span)
+{
+    const struct framesampler_span *before = thread_span;
+
+    atomic_signal_fence(memory_order_release); /* what it points to is there before */
+    thread_span = span;
+    atomic_signal_fence(memory_order_release); /* and what is done for it comes behind */
+    return before;
 }
 
 int64_t framesampler_period_ns(uint32_t rate_hz)
@@ -107,6 +121,9 @@ static void handle_signal(int signal_number UNUSED, siginfo_t *info, void *conte
         return;
     }
     slot->label = thread_label;
+    slot->has_span = thread_span != NULL;
+    if (slot->has_span)
+        slot->span = *thread_span;
     slot->weight = 1 + (uint32_t)MAX(info->si_overrun, 0);
     slot->depth = framewalk(&registers, slot->frames, FRAMEWALK_MAX_DEPTH);
     atomic_fetch_add_explicit(&sampler.n_taken, 1, memory_order_relaxed);
@@ -163,7 +180,11 @@ void framesampler_drain(void (*take)(void *context, const struct framesampler_sa
         /* acquire: the sample is whole */
         if (atomic_load_explicit(&slot->turn, memory_order_acquire) != sampler.next_out + 1)
             return;
-        take(context, &(struct framesampler_sample){ slot->label, slot->weight, slot->depth, slot->frames });
+        take(context, &(struct framesampler_sample){ .label = slot->label,
+                                                     .span = slot->has_span ? &slot->span : NULL,
+                                                     .weight = slot->weight,
+                                                     .depth = slot->depth,
+                                                     .frames = slot->frames });
         sampler.next_out++;
         /* release: nobody reads it any more */
         atomic_store_explicit(&slot->turn, sampler.next_out + sampler.mask, memory_order_release);

@@ -23,9 +23,16 @@ struct framesampler_label {
     const char *key, *value;
 };
 
+/* The span that a thread works on, for its samples: ids as OpenTelemetry has them. */
+struct framesampler_span {
+    uint8_t trace_id[16];
+    uint8_t span_id[8];
+};
+
 /* Leaf first: the first address is where the thread was, the others are where calls return to. */
 struct framesampler_sample {
     const struct framesampler_label *label; /* NULL = none */
+    const struct framesampler_span *span;   /* NULL = none */
     uint32_t weight;                        /* how many periods it stands for, at least 1 */
     uint32_t depth;
     const uintptr_t *frames;
@@ -51,5 +58,8 @@ void framesampler_drain(void (*take)(void *context, const struct framesampler_sa
 int64_t framesampler_period_ns(uint32_t rate_hz);
 /* Labels the samples of the calling thread from now on; NULL ends it. */
 void framesampler_set_label(const struct framesampler_label *label);
+/* Ties the samples of the calling thread to a span from now on; NULL ends it. Samples have a copy: the span stays where it is,
+ * and as it is, until another is set. Returns the one before, so that inner spans can give way to outer ones. */
+const struct framesampler_span *framesampler_set_span(const struct framesampler_span *span);
 /* Thread: any. */
 struct framesampler_counts framesampler_counts(void);

@@ -8,13 +8,14 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <unistd.h>
 
 #define RATE_HZ 250
 #define WORK_NS (CLOCK_NS_PER_SECOND * 3 / 10)
 
 struct tally {
-    uint64_t n_samples, weight, n_hot, hot_weight, n_deep, n_labelled;
+    uint64_t n_samples, weight, n_hot, hot_weight, n_deep, n_labelled, n_inner, n_outer;
 };
 
 /* A machine whose processor is wanted by others gives few signals, which stand for many samples each: tests that look at where
@@ -23,6 +24,14 @@ struct tally {
 #define MAX_ROUNDS     20
 
 static const struct framesampler_label checkout = { "endpoint", "/checkout" };
+
+static const struct framesampler_span outer = { "trace-of-16-byte", "outer-id" };
+static const struct framesampler_span inner = { "trace-of-16-byte", "inner-id" };
+
+static bool is_span(const struct framesampler_span *span, const struct framesampler_span *wanted)
+{
+    return span && memcmp(span, wanted, sizeof(*span)) == 0;
+}
 
 /* The leaf is one small function, so its addresses are close to its beginning. */
 static void count(void *context, const struct framesampler_sample *sample)
@@ -39,6 +48,8 @@ static void count(void *context, const struct framesampler_sample *sample)
     tally->n_deep += sample->depth >= 2 && sample->frames[1] - (uintptr_t)hotwork_run < 1024;
     if (sample->label == &checkout)
         tally->n_labelled++;
+    tally->n_inner += is_span(sample->span, &inner);
+    tally->n_outer += is_span(sample->span, &outer);
 }
 
 static struct tally drain(void)
@@ -74,6 +85,33 @@ TEST(framesampler_sees_where_the_time_goes)
     CHECK(tally.n_deep * 10 > tally.n_samples * 7);
     CHECK(tally.n_labelled + 2 >= tally.n_samples);
     CHECK_EQ(drain().n_samples, 0);
+}
+
+TEST(framesampler_ties_samples_to_the_innermost_span)
+{
+    struct tally tally = { 0 };
+    struct error err;
+
+    CHECK_OK(framesampler_start(RATE_HZ, &err), &err);
+    CHECK(framesampler_set_span(&outer) == NULL);
+    for (int i = 0; i < MAX_ROUNDS && (tally.n_inner == 0 || tally.n_outer == 0); i++) {
+        struct framesampler_span own = inner;
+
+        hotwork_run(WORK_NS / 4);
+        CHECK(framesampler_set_span(&own) == &outer);
+        hotwork_run(WORK_NS / 4);
+        CHECK(framesampler_set_span(&outer) == &own);
+        memset(&own, 0, sizeof(own)); /* samples have copies */
+        framesampler_drain(count, &tally);
+    }
+    CHECK(framesampler_set_span(NULL) == &outer);
+    drain();
+    hotwork_run(WORK_NS / 4);
+    framesampler_stop();
+    CHECK(tally.n_outer > 0);
+    CHECK(HOTWORK_IS_DELAYED || tally.n_inner > 0);
+    tally = drain();
+    CHECK(HOTWORK_IS_DELAYED || tally.n_inner + tally.n_outer == 0);
 }
 
 static void work(struct thread *thread UNUSED, void *context UNUSED)

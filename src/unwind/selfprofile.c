@@ -11,6 +11,8 @@
 #include "unwind/framesampler.h"
 #include "unwind/framewalk.h"
 
+#include <string.h>
+
 #define LOOK_NS             (CLOCK_NS_PER_SECOND / 2) /* how often samples are fetched, and new threads looked for */
 #define DEFAULT_MEMORY      ((uint64_t)16 << 20)
 #define MAX_KNOWN_ADDRESSES (1u << 16)
@@ -133,6 +135,19 @@ static uint32_t label_set_of(struct selfprofile_recording *recording, const stru
     return recording->last_label_set;
 }
 
+static uint32_t link_of(struct selfprofile_recording *recording, const struct framesampler_span *span)
+{
+    struct link link;
+
+    if (!span)
+        return 0;
+    static_assert(sizeof(link.trace_id) == sizeof(span->trace_id) && sizeof(link.span_id) == sizeof(span->span_id),
+                  "ids are of one size everywhere");
+    memcpy(link.trace_id, span->trace_id, sizeof(link.trace_id));
+    memcpy(link.span_id, span->span_id, sizeof(link.span_id));
+    return builder_link(recording->builder, &link);
+}
+
 /* All but the first address are those behind a call: one less is the call itself. One that is nobody's code is no caller: the
  * frame pointer was none there. */
 static void add_sample(struct selfprofile *self, struct selfprofile_recording *recording,
@@ -149,7 +164,7 @@ static void add_sample(struct selfprofile *self, struct selfprofile_recording *r
         frames[depth++] = frame;
     }
     builder_sample(recording->builder, builder_stack(recording->builder, frames, depth),
-                   label_set_of(recording, sample->label), 0, values, 0);
+                   label_set_of(recording, sample->label), link_of(recording, sample->span), values, 0);
 }
 
 static void take_sample(void *context, const struct framesampler_sample *sample)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The CPU profile of the own process, as a batch with names: process_cpu, with the number of samples and cpu in nanoseconds, as
  * Go has them. Several may be recorded at a time, each for as long as its owner likes; the process is sampled
- * (framesampler.h) while there is at least one. */
+ * (framesampler.h) while there is at least one. Labels and spans of threads become labels and links of samples. */
 #pragma once
 
 #include "profile/profile.h"
@@ -16,8 +16,9 @@ struct selfprofile_recording;
 struct selfprofile_options {
     uint32_t rate_hz;          /* 0 = SELFPROFILE_RATE_HZ */
     uint64_t max_memory_bytes; /* of one recording; 0 = 16 MiB. New stacks beyond it count for "[overflow]" */
-    const struct framesampler_label *resource; /* of whom the profiles are; must outlive it */
-    uint32_t n_resource;                       /* at most SELFPROFILE_MAX_RESOURCE */
+    /* Of whom the profiles are; must outlive it. Read when a recording begins: between two of them it may change. */
+    const struct framesampler_label *resource;
+    uint32_t n_resource; /* at most SELFPROFILE_MAX_RESOURCE */
 };
 
 /* Nothing is sampled yet. There may be one of it in a process at a time. Errors: ERR_MEMORY. */

@@ -6,6 +6,8 @@
 #include "unwind/framesampler.h"
 #include "unwind/hotwork_test.h"
 
+#include <string.h>
+
 #define WORK_NS (CLOCK_NS_PER_SECOND * 4 / 10)
 
 /* Types of values. */
@@ -97,6 +99,48 @@ TEST(selfprofile_has_the_hot_function_on_top_with_its_callers)
     CHECK(value_at(&batch, 0, "hotwork_leaf") > total / 10 * 7);
     CHECK(value_at(&batch, 1, "hotwork_run") > total / 10 * 7);
     CHECK(tables_find_label(&batch.tables, profile_label_set(profile, 0), SLICE("endpoint")) != NULL);
+    batch_done(&batch);
+}
+
+/* How much of the profile is linked to a span. */
+static int64_t value_of_span(const struct batch *batch, const char *span_id)
+{
+    const struct profile *profile = &batch->profiles[0];
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < profile->n_samples; i++) {
+        const struct link *link = &batch->tables.links[profile_link(profile, i)];
+
+        if (memcmp(link->span_id, span_id, sizeof(link->span_id)) == 0) {
+            CHECK_TEXT(slice_of(link->trace_id, sizeof(link->trace_id)), "trace-of-16-byte");
+            sum += profile_values(profile, CPU)[i];
+        }
+    }
+    return sum;
+}
+
+TEST(selfprofile_samples_are_linked_to_the_spans_of_threads)
+{
+    static const struct framesampler_span first = { "trace-of-16-byte", "first-id" };
+    static const struct framesampler_span second = { "trace-of-16-byte", "secondid" };
+    struct selfprofile *self = make_self();
+    struct selfprofile_recording *recording = begin(self);
+    struct batch batch;
+
+    framesampler_set_span(&first);
+    hotwork_run(WORK_NS);
+    framesampler_set_span(&second);
+    hotwork_run(WORK_NS / 2);
+    framesampler_set_span(NULL);
+    hotwork_run(WORK_NS / 2);
+    end(self, recording, &batch);
+    selfprofile_free(self);
+    if (!HOTWORK_IS_DELAYED) {
+        double all = (double)profile_total(&batch.profiles[0], CPU);
+
+        CHECK_NEAR((double)value_of_span(&batch, "first-id") / all, 0.5, 0.1);
+        CHECK_NEAR((double)value_of_span(&batch, "secondid") / all, 0.25, 0.1);
+    }
     batch_done(&batch);
 }
 

@@ -16,6 +16,7 @@ Prints `ok`, or a line for each difference and exits 1.
 """
 import json
 import sys
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -53,8 +54,12 @@ class Checker:
 
     def ask(self, path, **params):
         query = {name.replace("_", "-"): value for name, value in params.items() if value}
-        with urllib.request.urlopen("%s/api/v1/%s?%s" % (self.url, path, urllib.parse.urlencode({**RANGE, **query}))) as answer:
-            return json.load(answer)
+        url = "%s/api/v1/%s?%s" % (self.url, path, urllib.parse.urlencode({**RANGE, **query}))
+        try:
+            with urllib.request.urlopen(url) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            sys.exit("%s: %s %s" % (url, error.code, error.read().decode()))
 
     def function(self, kind):
         """The name of the function that this kind of span runs."""

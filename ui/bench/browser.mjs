@@ -25,17 +25,19 @@ export async function load(path) {
   return module;
 }
 
-/** files: path -> bytes or text, beside the page itself. Returns { url, close }. */
-export async function serve(files) {
+/** files: path -> bytes or text, beside the page itself, whose script is `entry`. Returns { url, close }. */
+export async function serve(files, entry = "bench/page.ts") {
   const built = await esbuild.build({
     absWorkingDir: root,
-    entryPoints: ["bench/page.ts"],
+    entryPoints: [entry],
     bundle: true,
     minify: true,
     write: false,
     outdir: "out",
     format: "esm",
     target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
     logLevel: "warning",
   });
   const find = (ending) => built.outputFiles.find((file) => file.path.endsWith(ending))?.text ?? "";

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Scene } from "./harness.ts";
 import type { Hearth } from "./hearth.ts";
+import { placed, traceIds } from "./seedTraces.ts";
 import { seededUntil } from "./servers.ts";
 
 const minute = 60e3;
@@ -41,6 +42,10 @@ export const viewCases: ViewCase[] = [
   { name: "fleet", server: "shop", path: () => addressOf("", lastHour) },
   { name: "first run", server: "empty", path: () => "/" },
   { name: "explore", server: "shop", path: () => addressOf("explore", { query: "checkout.cpu", ...lastHour, by: "version" }) },
+  { name: "traces", server: "traces", path: () => addressOf("traces", lastHour) },
+  { name: "a trace", server: "traces", path: () => addressOf(`traces/${traceIds.checkout}`) },
+  { name: "a span and its flame graph", server: "traces", path: () => addressOf(`traces/${traceIds.checkout}`, { span: placed.spanId, flame: "own", path: "1" }) },
+  { name: "no traces", server: "empty", path: () => "/traces" },
   { name: "compare", server: "shop", path: compareAddress },
   { name: "status", server: "shop", path: () => "/status" },
   { name: "uploads", server: "shop", path: () => "/adhoc" },

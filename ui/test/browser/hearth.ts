@@ -14,9 +14,10 @@ export interface Answer {
 }
 
 /** One request over connections that are kept; for many of them in a row. */
-export function send(base: string, method: string, path: string, body?: Uint8Array | string, agent?: Agent): Promise<Answer> {
+export function send(base: string, method: string, path: string, body?: Uint8Array | string, agent?: Agent, type?: string): Promise<Answer> {
+  const headers = type ? { "content-type": type } : {};
   return new Promise((resolve, reject) => {
-    const sent = request(base + path, { method, ...(agent ? { agent } : {}) }, (answer) => {
+    const sent = request(base + path, { method, headers, ...(agent ? { agent } : {}) }, (answer) => {
       const parts: Buffer[] = [];
       answer.on("data", (part: Buffer) => parts.push(part));
       answer.on("end", () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body: Buffer.concat(parts) }));
@@ -70,17 +71,17 @@ export class Hearth {
   }
 
   /** Sends a body; anything but success throws with what the server said. */
-  async post(path: string, body: Uint8Array | string): Promise<Buffer> {
-    const answer = await send(this.url, "POST", path, body, this.#agent);
+  async post(path: string, body: Uint8Array | string, type?: string): Promise<Buffer> {
+    const answer = await send(this.url, "POST", path, body, this.#agent, type);
     if (answer.status >= 300) throw new Error(`POST ${path}: ${answer.status} ${answer.body.toString().slice(0, 300)}`);
     return answer.body;
   }
 
   /** Sends all, eight at a time. */
-  async postAll(list: Iterable<{ path: string; body: Uint8Array | string }>): Promise<void> {
+  async postAll(list: Iterable<{ path: string; body: Uint8Array | string; type?: string }>): Promise<void> {
     const items = list[Symbol.iterator]();
     const work = async (): Promise<void> => {
-      for (let next = items.next(); !next.done; next = items.next()) await this.post(next.value.path, next.value.body);
+      for (let next = items.next(); !next.done; next = items.next()) await this.post(next.value.path, next.value.body, next.value.type);
     };
     await Promise.all(Array.from({ length: 8 }, work));
   }

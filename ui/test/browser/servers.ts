@@ -6,6 +6,7 @@ import { defineServer } from "./harness.ts";
 import { plainEnvironment, type Hearth } from "./hearth.ts";
 import { hostileNames, hostileProfiles } from "./hostile.ts";
 import { seedShop } from "./seed.ts";
+import { seedTraces } from "./seedTraces.ts";
 
 /** The end of what was seeded: the last whole minute. */
 export const seededUntil = Math.floor(Date.now() / 60e3) * 60e3;
@@ -30,6 +31,7 @@ function importHostile(dataDir: string, binary: string): void {
 }
 
 defineServer("shop", { fill: (server, ui) => seedShop(server, ui, seededUntil) });
+defineServer("traces", { options: ["--trace-link", "https://traces.example/{trace_id}"], fill: (server) => seedTraces(server, seededUntil) });
 defineServer("empty", { fill: nothing });
 defineServer("uploads", { fill: nothing });
 defineServer("first", { fill: nothing });

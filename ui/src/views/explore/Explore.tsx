@@ -59,13 +59,13 @@ function sourceOf(question: Question): ProfileSource {
 function Narrowings({ state }: { state: ExploreState }) {
   const all = narrowingsOf(state);
   if (all.length === 0) return null;
-  const { query, range, operation } = state;
+  const { query, range, operation, attribution } = state;
   return (
     <div class="row">
       <ul class="row narrowings" aria-label="Narrowed to">
-        {all.map(({ text, params }) => (
+        {all.map(({ value, text, params }) => (
           <li key={text} class="chip condition">
-            <bdi class="clip mono" title={text}>
+            <bdi class="clip mono" title={shortened(value, 2000)}>
               {shortened(text)}
             </bdi>
             <button
@@ -89,7 +89,7 @@ function Narrowings({ state }: { state: ExploreState }) {
         </Button>
       )}
       {operation !== "" && (
-        <a class="button quiet" href={urlOf("compare", { query, operation, share: "5%", ...rangeParams(range), live: null })}>
+        <a href={urlOf("compare", { query, operation, attribution, share: "5%", ...rangeParams(range), live: null })}>
           Slow against fast
         </a>
       )}

@@ -59,6 +59,7 @@ const nonePicked: Params = { "span-id": null, "trace-id": null, "profile-id": nu
 export const unnarrowed: Params = { ...nonePicked, filter: null };
 
 export interface Narrowing {
+  value: string; // whole, where the text has its beginning
   text: string;
   params: Params; // without it
 }
@@ -72,7 +73,7 @@ function shortId(id: string): string {
 export function narrowingsOf(state: ExploreState): Narrowing[] {
   const { filter, spanId, traceId, profileId, operation } = state;
   const attribution = hasSpans(state) ? state.attribution : "";
-  const all: (Narrowing & { value: string })[] = [
+  const all: Narrowing[] = [
     { value: filter, text: `with a function like ${filter}`, params: { filter: null } },
     { value: spanId, text: `span ${shortId(spanId)}`, params: { "span-id": null } },
     { value: traceId, text: `trace ${shortId(traceId)}`, params: { "trace-id": null } },

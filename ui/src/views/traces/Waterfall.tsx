@@ -24,8 +24,20 @@ function widthsOf(width: number): Pick<RowLayout, "nameWidth" | "numberWidth" | 
   return { nameWidth, numberWidth, timeWidth: Math.max(40, width - nameWidth - numberWidth - 14) };
 }
 
+interface LinesProps {
+  tree: SpanTree;
+  rows: Rows;
+  layout: RowLayout;
+  selected: number;
+  height: number;
+  isShort: boolean;
+  scroller: { current: HTMLDivElement | null };
+  actions: WaterfallActions;
+  onKeyDown: (event: KeyboardEvent) => void;
+}
+
 /** The rows in sight. They are kept as they are until something changes that all of them show. */
-function useShown(tree: SpanTree, rows: Rows, layout: RowLayout, selected: number, sight: [number, number], actions: WaterfallActions): VNode[] {
+function useShown({ tree, rows, layout, selected, actions }: LinesProps, sight: [number, number]): VNode[] {
   const kept = useRef<{ stamp: readonly unknown[]; made: Map<number, VNode> }>({ stamp: [], made: new Map() });
   const latest = useRef(actions);
   latest.current = actions;
@@ -47,6 +59,38 @@ function useShown(tree: SpanTree, rows: Rows, layout: RowLayout, selected: numbe
   return [...made.values()];
 }
 
+/** What scrolls. Nothing else of the waterfall is drawn again while it does. */
+function Lines(props: LinesProps) {
+  const { tree, rows: { rows }, selected, height, isShort, scroller, onKeyDown } = props;
+  const [scrollTop, setScrollTop] = useState(0);
+  const sight = rowsInSight(scrollTop, height, ROW_HEIGHT, rows.length);
+  const shown = useShown(props, sight);
+  const active = rowOf(rows, selected);
+  /* The chosen span is scrolled to when it is another one, and when rows above it come and go. */
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element || active < 0 || height === 0) return;
+    const top = active * ROW_HEIGHT;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + ROW_HEIGHT > element.scrollTop + element.clientHeight) element.scrollTop = top + ROW_HEIGHT - element.clientHeight;
+  }, [active, height]);
+  return (
+    <div
+      ref={scroller}
+      class={isShort ? "waterfall short" : "waterfall"}
+      role="treegrid"
+      aria-label={`Spans: ${rows.length} of ${tree.spans.length}. Left and right close and open, Enter shows the flame graph.`}
+      aria-rowcount={rows.length}
+      aria-activedescendant={active >= sight[0] && active < sight[1] ? `span-row-${active}` : undefined}
+      tabIndex={0}
+      onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
+      onKeyDown={onKeyDown}
+    >
+      <div class="waterfall-body" role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>{shown}</div>
+    </div>
+  );
+}
+
 export function Waterfall({ tree, path, selected, isShort, onSelect }: {
   tree: SpanTree;
   path: readonly Stretch[];
@@ -56,7 +100,6 @@ export function Waterfall({ tree, path, selected, isShort, onSelect }: {
 }) {
   const [host, { width }] = useSize<HTMLElement>();
   const [scroller, { height, width: shownWidth }] = useSize<HTMLDivElement>();
-  const [scrollTop, setScrollTop] = useState(0);
   const whole = useMemo(() => ({ v0: 0, v1: tree.lengthNs }), [tree]);
   const [range, show] = useWindow(whole);
   const rows = useRows(tree);
@@ -67,7 +110,6 @@ export function Waterfall({ tree, path, selected, isShort, onSelect }: {
   const layout: RowLayout = useMemo(() => ({ ...widthsOf(shownWidth || width), range, stretches, hits: hitSet }), [shownWidth || width, range, stretches, hitSet]);
   const inset = layout.nameWidth + layout.numberWidth;
   const active = rowOf(rows.rows, selected);
-  const sight = rowsInSight(scrollTop, height, ROW_HEIGHT, rows.rows.length);
   const actions: WaterfallActions = {
     select: onSelect,
     show,
@@ -78,17 +120,7 @@ export function Waterfall({ tree, path, selected, isShort, onSelect }: {
     },
     toggleFlame: () => navigate({ params: { flame: route.peek().params.get("flame") ? null : "own" } }),
   };
-  const shown = useShown(tree, rows, layout, selected, width > 0 ? sight : [0, 0], actions);
   useWheel(scroller.current, { range, totalNs: whole.v1, left: inset, width: layout.timeWidth, show });
-
-  /* The chosen span is scrolled to when it is another one, and when rows above it come and go. */
-  useEffect(() => {
-    const element = scroller.current;
-    if (!element || active < 0 || height === 0) return;
-    const top = active * ROW_HEIGHT;
-    if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + ROW_HEIGHT > element.scrollTop + element.clientHeight) element.scrollTop = top + ROW_HEIGHT - element.clientHeight;
-  }, [active, height]);
 
   /* What was chosen by its time is brought into sight: the spans that begin in it. */
   const choose = (next: Range) => {
@@ -114,19 +146,7 @@ export function Waterfall({ tree, path, selected, isShort, onSelect }: {
       <Tools tree={tree} hits={hits} isZoomed={range.v0 > 0 || range.v1 < whole.v1} isAllClosed={rows.isAllClosed} onStep={step} onWhole={() => show(whole)} />
       {width > 0 && <Minimap tree={tree} range={range} whole={whole} inset={inset} width={layout.timeWidth} onShow={choose} />}
       {width > 0 && <Ruler layout={layout} whole={whole} onShow={choose} />}
-      <div
-        ref={scroller}
-        class={isShort ? "waterfall short" : "waterfall"}
-        role="treegrid"
-        aria-label={`Spans: ${rows.rows.length} of ${tree.spans.length}. Left and right close and open, Enter shows the flame graph.`}
-        aria-rowcount={rows.rows.length}
-        aria-activedescendant={active >= sight[0] && active < sight[1] ? `span-row-${active}` : undefined}
-        tabIndex={0}
-        onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
-        onKeyDown={onKeyDown}
-      >
-        <div class="waterfall-body" role="presentation" style={{ height: `${rows.rows.length * ROW_HEIGHT}px` }}>{shown}</div>
-      </div>
+      <Lines tree={tree} rows={rows} layout={layout} selected={selected} height={height} isShort={isShort} scroller={scroller} actions={actions} onKeyDown={onKeyDown} />
     </section>
   );
 }

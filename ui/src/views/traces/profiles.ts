@@ -39,14 +39,16 @@ export function samplesOf(tree: SpanTree, span: number, scope: Scope): SpanSampl
   return addedUp(tree.spans.slice(span, tree.end[span]).filter((other) => other.service === one.service));
 }
 
-const SPAN_MARGIN_MS = 5 * 60e3; /* a profile that has samples of a span began before it, or ended after it */
+/* Profiles that have samples of a span began before it, some a while before; the server looks back as far. */
+const BEFORE_MS = 15 * 60e3;
+const AFTER_MS = 60e3;
 const OPERATION_MARGIN_MS = 30 * 60e3;
 
 /** The time to ask about, as milliseconds: that of the span or the trace, with what is around it. */
 export function timesFor(trace: Trace, span: Span, scope: Scope): { from: string; until: string } {
   const startMs = (trace.start_ns + span.offset_ns) / 1e6;
-  const margin = scope === "operation" ? OPERATION_MARGIN_MS : SPAN_MARGIN_MS;
-  return { from: String(Math.floor(startMs - margin)), until: String(Math.ceil(startMs + span.duration_ns / 1e6 + margin)) };
+  const [before, after] = scope === "operation" ? [OPERATION_MARGIN_MS, OPERATION_MARGIN_MS] : [BEFORE_MS, AFTER_MS];
+  return { from: String(Math.floor(startMs - before)), until: String(Math.ceil(startMs + span.duration_ns / 1e6 + after)) };
 }
 
 /** A query of a service's profiles of a type; without a type the server chooses one. */

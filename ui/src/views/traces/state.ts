@@ -69,5 +69,5 @@ export function timesOf(params: ReadonlyMap<string, string>): Params {
 
 /** A duration as people write it; the same as the server reads. "" is any. */
 export function isDuration(text: string): boolean {
-  return text === "" || /^\d+(\.\d+)?(ns|us|µs|ms|s|m|h|d)$/.test(text);
+  return text === "" || /^(\d+(\.\d+)?(ns|us|µs|ms|s|min|m|h|d|w))+$/.test(text);
 }

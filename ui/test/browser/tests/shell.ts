@@ -16,7 +16,7 @@ test("the seeded numbers are what the server answers", async ({ server }) => {
 
 test("every view is reached by keys, and the map tells them", async (scene) => {
   const page = await scene.open("/");
-  for (const [key, path] of [["e", "/explore"], ["c", "/compare"], ["a", "/adhoc"], ["s", "/status"], ["f", "/"]]) {
+  for (const [key, path] of [["e", "/explore"], ["t", "/traces"], ["c", "/compare"], ["a", "/adhoc"], ["s", "/status"], ["f", "/"]]) {
     await page.locator("body").press("g");
     await page.locator("body").press(key);
     await until(`g ${key} goes to ${path}`, () => new URL(page.url()).pathname === path);
