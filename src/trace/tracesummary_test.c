@@ -72,7 +72,7 @@ TEST(tracesummary_without_a_root_takes_the_first_and_without_a_match_none)
 static int make_many_services(void *context, struct error *err)
 {
     struct span_resource resources[40];
-    char names[40][4];
+    char names[40][16];
     struct span spans[40];
     struct tracemerge_item items[40];
     struct tracestore_found found;
