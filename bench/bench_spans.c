@@ -48,8 +48,8 @@ static const struct step {
 static const char *const endpoints[] = { "checkout", "quote", "gift", "return", "refund", "reserve" };
 static const char *const agents[] = {
     "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
-    "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 "
-    "Safari/605.1.15",
+    ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 "
+     "Safari/605.1.15"),
     "shop-android/7.14.2",
     "shop-ios/7.14.0",
     "python-requests/2.32.3",

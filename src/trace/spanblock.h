@@ -77,8 +77,6 @@ MUST_CHECK int spanblock_header_decode(struct slice bytes, struct unpacker *unpa
 
 /* --- reading --- */
 
-struct spanblock_shape; /* keys and kinds of attributes, and their columns */
-
 struct spanblock_class {
     struct slice service, name;
     uint32_t resource, scope; /* in the tables of the block; scope 0 = none */
