@@ -40,7 +40,9 @@
     X(STORE_DAY)       /* day.c: what writers and readers share */                                                     \
     X(STORE_SLOTS)     /* slotcache.c: roll-ups of open hours */                                                       \
     X(STORE_SUMS)      /* sumcache.c: sums of closed hours */                                                          \
+    X(METRIC_STORE)    /* metricstore.c: one writer at a time, and which series are known */                           \
     X(TRACE_WRITERS)   /* tracestore.c: what waits for the next write */                                               \
+    X(HOURLY_COPY)     /* hourly_care.c: one copy at a time */                                                         \
     X(HOURLY_MAINTAIN) /* hourly_care.c: one maintenance at a time */                                                  \
     X(HOURLY)          /* hourly_days.c: the list of days */                                                           \
     X(HOURLY_DAY)      /* hourly_day.c: heads and closings */                                                          \

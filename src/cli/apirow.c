@@ -37,6 +37,7 @@
       .arguments = { "query" })                                                                                        \
     X(GET, "/api/v1/heatmap",         READ,  cmd_heatmap,      "How the values of single profiles are spread over time.", \
       .arguments = { "query" })                                                                                        \
+    X(GET, "/api/v1/metrics",         READ,  cmd_metrics,      "Metrics of processes and runtimes over time.")         \
     X(GET, "/api/v1/explain",         READ,  cmd_explain,      "How a query is answered, and what that costs.",        \
       .arguments = { "query" })                                                                                        \
     X(GET, "/api/v1/cardinality",     READ,  cmd_cardinality,  "Which labels make how many series.",                   \

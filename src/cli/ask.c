@@ -68,14 +68,24 @@ void ask_close(struct ask *ask)
     *ask = (struct ask){ 0 };
 }
 
+static struct telemetry_limits limits_of(const struct command_context *context, const struct ask_config *config)
+{
+    const struct command_served *served = context->world->served;
+
+    return (struct telemetry_limits){ .timeout_ns = config->timeout_ns,
+                                      .query_bytes = served ? served->query_bytes : config->query_bytes };
+}
+
 int ask_use_traces(struct command_context *context, const struct ask_config *config,
                    struct storagesignals_traces *ret_use, struct error *err)
 {
-    const struct command_served *served = context->world->served;
-    struct telemetry_limits limits = { .timeout_ns = config->timeout_ns,
-                                       .query_bytes = served ? served->query_bytes : config->query_bytes };
+    return storagesignals_use_traces(context, &config->store, limits_of(context, config), ret_use, err);
+}
 
-    return storagesignals_use_traces(context, &config->store, limits, ret_use, err);
+int ask_use_metrics(struct command_context *context, const struct ask_config *config,
+                    struct storagesignals_metrics *ret_use, struct error *err)
+{
+    return storagesignals_use_metrics(context, &config->store, limits_of(context, config), ret_use, err);
 }
 
 /* --- what there is --- */
@@ -223,6 +233,37 @@ int ask_begin(struct ask *ask, struct ask_question *question, struct command_con
     ask_tell_choice(ask, question);
     question->query.ids = ids;
     return askspans_narrow(ask, &selection->by_span, question, err);
+}
+
+/* --- labels to group by --- */
+
+int ask_split_names(const struct option_list *by, struct arena *arena, struct slice **ret_names, uint32_t *ret_n,
+                    struct error *err)
+{
+    size_t most = by->n;
+    struct slice *names;
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < by->n; i++)
+        for (const char *at = by->items[i]; (at = strchr(at, ',')); at++)
+            most++;
+    names = ARENA_ARRAY(arena, struct slice, most, err);
+    if (!names)
+        return -1;
+    for (size_t i = 0; i < by->n; i++) {
+        struct slice rest = slice_from(by->items[i]), part;
+
+        while (slice_next_part(&rest, ',', &part)) {
+            names[n] = slice_trim(part);
+            if (names[n++].len == 0)
+                return error_set(err, ERR_USAGE,
+                                 "--by: '%.64s' has an empty name in it; write it like service_name,version",
+                                 by->items[i]);
+        }
+    }
+    *ret_names = names;
+    *ret_n = n;
+    return 0;
 }
 
 /* --- points --- */

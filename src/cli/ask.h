@@ -67,9 +67,13 @@ MUST_CHECK int ask_open(struct ask *ask, struct command_context *context, const 
                         struct error *err);
 void ask_close(struct ask *ask);
 /* The traces beside the store, asked within the same time and memory (telemetry.h). */
+struct storagesignals_metrics;
 struct storagesignals_traces;
 MUST_CHECK int ask_use_traces(struct command_context *context, const struct ask_config *config,
                               struct storagesignals_traces *ret_use, struct error *err);
+/* The same for metrics. */
+MUST_CHECK int ask_use_metrics(struct command_context *context, const struct ask_config *config,
+                               struct storagesignals_metrics *ret_use, struct error *err);
 
 struct ask_question {
     struct querytext_resolved resolved;
@@ -90,6 +94,10 @@ void ask_question_done(struct ask_question *question);
  * structs are zeroed, and are to be closed and done whatever comes of it. Errors: likewise, ERR_USAGE naming the option. */
 MUST_CHECK int ask_begin(struct ask *ask, struct ask_question *question, struct command_context *context,
                          const struct ask_config *config, const struct ask_selection *selection, struct error *err);
+
+/* The names of labels in --by, which may be given several times and hold several with commas, from `arena`. Errors: ERR_USAGE. */
+MUST_CHECK int ask_split_names(const struct option_list *by, struct arena *arena, struct slice **ret_names,
+                               uint32_t *ret_n, struct error *err);
 
 /* How much time a point of an answer over time covers, unless --step says otherwise: the smallest step that people count
  * in and that makes no more points than usual. */

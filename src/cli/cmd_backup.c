@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/units.h"
+#include "cli/beside.h"
 #include "cli/commands.h"
 #include "cli/storage.h"
 #include "cli/table.h"
@@ -21,12 +22,6 @@ struct backup_config {
 
 static const struct option_spec backup_options[] = {
     { "json", OPTION_BOOL, FIELD(backup_config, is_json), "false", "Write JSON." },
-};
-
-struct backup {
-    const char *path;
-    uint64_t copied_bytes;
-    uint64_t shared_bytes;
 };
 
 /* DIRECTORY/2026-11-15T10-00-00Z: sorts by time, and has no colon, which some file systems and tools take for their
@@ -68,17 +63,18 @@ static int check_is_outside(const char *directory, const char *data_dir, struct 
     return 0;
 }
 
-static int make(const struct command_context *context, struct store *store, struct backup *backup, struct error *err)
+static int make(const struct command_context *context, struct store *store, struct store_backup *backup,
+                struct error *err)
 {
     int result;
 
     command_progress(context, "copying");
-    result = store_backup(store, backup->path, &backup->copied_bytes, &backup->shared_bytes, err);
+    result = store_backup(store, backup, err);
     command_progress_end(context);
     return result;
 }
 
-static void print(const struct backup_config *config, const struct backup *backup, struct buffer *out)
+static void print(const struct backup_config *config, const struct store_backup *backup, struct buffer *out)
 {
     struct json json;
 
@@ -86,7 +82,7 @@ static void print(const struct backup_config *config, const struct backup *backu
         table_append_text(out, slice_from(backup->path));
         buffer_printf(out, ": %s copied, %s shared with the backup before\n",
                       units_human_bytes((int64_t)backup->copied_bytes).text,
-                      units_human_bytes((int64_t)backup->shared_bytes).text);
+                      units_human_bytes((int64_t)backup->linked_bytes).text);
         return;
     }
     json_init(&json, out, JSON_INDENTED);
@@ -96,7 +92,7 @@ static void print(const struct backup_config *config, const struct backup *backu
     json_key(&json, "copied_bytes");
     json_uint(&json, backup->copied_bytes);
     json_key(&json, "shared_bytes");
-    json_uint(&json, backup->shared_bytes);
+    json_uint(&json, backup->linked_bytes);
     json_object_end(&json);
     json_done(&json);
 }
@@ -128,12 +124,14 @@ static int run(struct command_context *context, struct error *err)
 {
     const struct backup_config *config = context->config;
     const char *directory = NULL;
-    struct backup backup = { 0 };
     AUTO(storage_use_end) struct storage_use use = { 0 };
+    AUTO(beside_end) struct beside beside = { 0 };
+    struct store_backup backup = { .add = beside_add_to_backup, .context = &beside };
     struct buffer out;
 
     if (choose_directory(context, &directory, err) < 0 || !(backup.path = choose_path(context, directory, err)) ||
         storage_use_to_change(context, &config->store, &use, err) < 0 ||
+        beside_use(context, &config->store, false, &beside, err) < 0 ||
         prepare_directory(context, directory, err) < 0 || make(context, use.store, &backup, err) < 0)
         return -1;
     buffer_init(&out, 0);
@@ -145,7 +143,8 @@ const struct command cmd_backup = {
     .name = "backup",
     .summary = "Make a copy of a store",
     .description =
-        "Makes a consistent copy of the store in a new directory, DIRECTORY/2026-11-15T10-00-00Z, named after the time "
+        "Makes a consistent copy of the store, its traces and metrics included, in a new directory, "
+        "DIRECTORY/2026-11-15T10-00-00Z, named after the time "
         "in UTC. Files that have not changed since the newest backup there are shared with it (as hard links), so that "
         "a backup every hour costs little; each is whole by itself, and any of them may be removed.\n\n"
         "A backup is a data directory like another: the commands that look at a store work on it, and 'hearth restore' "

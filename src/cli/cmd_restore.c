@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "cli/beside.h"
 #include "cli/commands.h"
 #include "cli/storage.h"
 #include "store/backup.h"
@@ -154,15 +155,18 @@ static const char *parent_of(struct restore *restore, const char *path, struct e
 
 /* --- the run --- */
 
-static int check_copy(const struct restore_config *config, const char *path, struct store_verify *verify,
-                      struct error *err)
+static int check_copy(struct command_context *context, const char *path, struct store_verify *verify,
+                      struct beside_verify *beside_found, struct error *err)
 {
+    const struct restore_config *config = context->config;
     struct storage_config copy = { .data_dir = path, .memory_limit_bytes = config->store.memory_limit_bytes };
     AUTO(store_closep) struct store *store = NULL;
+    AUTO(beside_end) struct beside beside = { 0 };
 
-    if (storage_open_to_read(&copy, &store, err) < 0)
+    if (storage_open_to_read(&copy, &store, err) < 0 || beside_use(context, &copy, true, &beside, err) < 0 ||
+        store_verify(store, verify, err) < 0)
         return -1;
-    return store_verify(store, verify, err);
+    return beside_verify(&beside, verify, beside_found, err);
 }
 
 static int put_in_place(struct restore *restore, const char *copy, const char *data_dir, struct error *err)
@@ -176,15 +180,16 @@ static int put_in_place(struct restore *restore, const char *copy, const char *d
     return sync_path(parent, err);
 }
 
-static int copy_and_check(struct restore *restore, const struct restore_config *config, const char *backup,
-                          const char *copy, struct store_verify *verify, struct error *err)
+static int copy_and_check(struct command_context *context, struct restore *restore, const char *backup,
+                          const char *copy, struct store_verify *verify, struct beside_verify *beside_found,
+                          struct error *err)
 {
     int result;
 
     progress_start("copying", 0);
     result = copy_tree(restore, backup, copy, 0, err);
     progress_finish();
-    return result < 0 ? -1 : check_copy(config, copy, verify, err);
+    return result < 0 ? -1 : check_copy(context, copy, verify, beside_found, err);
 }
 
 static int restore_backup(struct command_context *context, struct restore *restore, struct error *err)
@@ -193,6 +198,7 @@ static int restore_backup(struct command_context *context, struct restore *resto
     const char *data_dir = without_slashes(restore, config->store.data_dir, err);
     const char *copy = data_dir ? arena_printf(restore->arena, err, "%s.restoring", data_dir) : NULL;
     struct store_verify verify = { 0 };
+    struct beside_verify beside_found = { 0 };
     const char *backup = NULL;
     struct error ignored;
 
@@ -200,7 +206,7 @@ static int restore_backup(struct command_context *context, struct restore *resto
     if (!copy || find_backup(restore, storage_argument(context, 0), &backup, err) < 0 ||
         check_is_free(restore, data_dir, err) < 0 || fs_remove_tree(copy, err) < 0)
         return -1;
-    if (copy_and_check(restore, config, backup, copy, &verify, err) < 0 ||
+    if (copy_and_check(context, restore, backup, copy, &verify, &beside_found, err) < 0 ||
         put_in_place(restore, copy, data_dir, err) < 0) {
         IGNORE(fs_remove_tree(copy, &ignored), "the first error matters more, and the next restore removes it");
         return -1;
@@ -208,6 +214,10 @@ static int restore_backup(struct command_context *context, struct restore *resto
     fprintf(context->out, "'%s' is now in '%s': %llu files, %s, %llu samples of %llu days\n", backup, data_dir,
             (unsigned long long)restore->n_files, units_human_bytes((int64_t)restore->n_bytes).text,
             (unsigned long long)verify.n_samples, (unsigned long long)verify.n_days);
+    for (size_t i = 0; i < BESIDE_N; i++) {
+        verify.n_bad_values += beside_found.stores[i].n_bad_values;
+        verify.n_bad_days += beside_found.stores[i].n_bad_days;
+    }
     if (verify.n_bad_values || verify.n_bad_days) {
         command_warn(context,
                      "%llu values and %llu days of it are damaged, as in the backup; 'hearth verify' tells more",

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "block/chunk.h"
+#include "cli/beside.h"
 #include "cli/commands.h"
 #include "cli/storage.h"
 #include "cli/table.h"
@@ -110,6 +111,22 @@ static void print_overview(const struct store_stats *stats, struct buffer *out)
     if (stats->n_damaged)
         buffer_printf(out, "%-10s%llu values could not be read; 'hearth verify' tells more\n", "damaged",
                       (unsigned long long)stats->n_damaged);
+}
+
+/* Nothing of stores that are empty. */
+static void print_beside(const struct beside *beside, const struct beside_stats *stats, struct buffer *out)
+{
+    for (size_t i = 0; i < BESIDE_N; i++) {
+        const struct beside_part *part = &stats->stores[i];
+
+        if (!part->n_days)
+            continue;
+        buffer_printf(out, "%-10s%u days, %s", beside->stores[i].name, part->n_days, bytes_text(part->disk_bytes).text);
+        if (part->n_spans)
+            buffer_printf(out, ", %s spans of %.2f bytes", count_text(part->n_spans).text,
+                          ratio(part->disk_bytes, part->n_spans));
+        buffer_append_byte(out, '\n');
+    }
 }
 
 static int print_files(struct command_context *context, const struct store_stats *stats, struct buffer *out,
@@ -232,7 +249,6 @@ static int print_services(struct command_context *context, const struct servicec
 static int print_text(struct command_context *context, const struct store_stats *stats,
                       const struct servicecosts *services, struct buffer *out, struct error *err)
 {
-    print_overview(stats, out);
     if (print_files(context, stats, out, err) < 0 || print_values(context, stats, out, err) < 0 ||
         print_services(context, services, out, err) < 0)
         return -1;
@@ -333,7 +349,28 @@ static void json_services(struct json *json, const struct servicecosts *services
     json_object_end(json);
 }
 
-static void print_json(const struct store_stats *stats, const struct servicecosts *services, struct buffer *out)
+static void json_beside(struct json *json, const struct beside *beside, const struct beside_stats *stats)
+{
+    for (size_t i = 0; i < BESIDE_N; i++) {
+        const struct beside_part *part = &stats->stores[i];
+
+        json_key(json, beside->stores[i].name);
+        json_object_begin(json);
+        json_count(json, "days", part->n_days);
+        json_count(json, "damaged", part->n_damaged);
+        json_time(json, "first_ns", part->first_ns);
+        json_time(json, "last_ns", part->last_ns);
+        if (i == BESIDE_TRACES)
+            json_count(json, "spans", part->n_spans);
+        json_count(json, "disk_bytes", part->disk_bytes);
+        json_count(json, "block_bytes", part->block_bytes);
+        json_count(json, "head_bytes", part->head_bytes);
+        json_object_end(json);
+    }
+}
+
+static void print_json(const struct store_stats *stats, const struct servicecosts *services,
+                       const struct beside *beside, const struct beside_stats *beside_stats, struct buffer *out)
 {
     struct json json;
 
@@ -342,6 +379,7 @@ static void print_json(const struct store_stats *stats, const struct servicecost
     json_overview(&json, stats);
     json_parts(&json, stats);
     json_services(&json, services);
+    json_beside(&json, beside, beside_stats);
     json_key(&json, "top_series");
     json_array_begin(&json);
     for (uint32_t i = 0; i < stats->n_top; i++) {
@@ -364,19 +402,25 @@ static int run(struct command_context *context, struct error *err)
     AUTO(memory_freep) struct store_stats *stats = MEMORY_NEW(struct store_stats, err);
     AUTO(storage_use_end) struct storage_use use = { 0 };
     AUTO(servicecosts_done) struct servicecosts services;
+    AUTO(beside_end) struct beside beside = { 0 };
+    struct beside_stats kept;
     struct buffer out;
     int result = 0;
 
     servicecosts_init(&services);
     if (!stats || storage_use_to_read(context, &config->store, &use, err) < 0 ||
-        store_stats(use.store, &services, stats, err) < 0)
+        beside_use(context, &config->store, true, &beside, err) < 0 ||
+        store_stats(use.store, &services, stats, err) < 0 || beside_stats(&beside, &kept, err) < 0)
         return -1;
     servicecosts_sort(&services);
     buffer_init(&out, 0);
     if (config->is_json)
-        print_json(stats, &services, &out);
-    else
+        print_json(stats, &services, &beside, &kept, &out);
+    else {
+        print_overview(stats, &out);
+        print_beside(&beside, &kept, &out);
         result = print_text(context, stats, &services, &out, err);
+    }
     return view_finish(context, &out, result, err);
 }
 
@@ -384,8 +428,10 @@ const struct command cmd_stats = {
     .name = "stats",
     .summary = "Show what a store holds and what it costs",
     .description =
-        "Shows how many days, rows and samples a store holds, what they take of the disk, by kind of file and by "
-        "kind of value, and the services and series that cost most. A profile is a row of each series that its labels "
+        "Shows how many days, rows and samples of profiles a store holds, what they take of the disk, by kind of file "
+        "and by "
+        "kind of value, and the services and series that cost most; then what traces and metrics take. A profile is a "
+        "row of each series that its labels "
         "split it "
         "into. "
         "Sizes of values are those before the files are compressed.\n\n"

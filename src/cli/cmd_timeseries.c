@@ -52,39 +52,6 @@ static const struct option_spec timeseries_options[] = {
       "Write a line for each point that has profiles: time, labels, value.", .is_flag_only = true },
 };
 
-/* --- what is asked --- */
-
-/* The names in --by, which may hold several with commas. */
-static int split_names(struct command_context *context, struct slice **ret_names, uint32_t *ret_n, struct error *err)
-{
-    const struct timeseries_config *config = context->config;
-    size_t most = config->by.n;
-    struct slice *names;
-    uint32_t n = 0;
-
-    for (size_t i = 0; i < config->by.n; i++)
-        for (const char *at = config->by.items[i]; (at = strchr(at, ',')); at++)
-            most++;
-    names = ARENA_ARRAY(context->arena, struct slice, most, err);
-    if (!names)
-        return -1;
-    for (size_t i = 0; i < config->by.n; i++) {
-        struct slice rest = slice_from(config->by.items[i]), part;
-
-        while (slice_next_part(&rest, ',', &part)) {
-            names[n] = slice_trim(part);
-            if (names[n++].len == 0)
-                return error_set(err, ERR_USAGE,
-                                 "--by: '%.64s' has an empty name in it; write it like "
-                                 "service_name,version",
-                                 config->by.items[i]);
-        }
-    }
-    *ret_names = names;
-    *ret_n = n;
-    return 0;
-}
-
 /* --- text --- */
 
 /* Of the points of a group that are there. */
@@ -395,7 +362,7 @@ static int answer(const struct ask *ask, const struct ask_question *question, st
     struct query_facts facts;
     struct slice *by = NULL;
 
-    if (split_names(ask->context, &by, &lines.n_by, err) < 0)
+    if (ask_split_names(&config->by, ask->context->arena, &by, &lines.n_by, err) < 0)
         return -1;
     if (!options.step_ns)
         options.step_ns = ask_usual_step(question->query.until_ns - question->query.from_ns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
 #include "base/progress.h"
+#include "cli/beside.h"
 #include "cli/commands.h"
 #include "cli/storage.h"
 #include "cli/table.h"
@@ -49,7 +50,43 @@ static void json_count(struct json *json, const char *key, uint64_t value)
     json_uint(json, value);
 }
 
-static void print_summary(struct findings *findings, const struct store_verify *verify)
+static void print_json_beside(struct json *json, const char *name, const struct hourly_verify *verify)
+{
+    json_key(json, name);
+    json_object_begin(json);
+    json_count(json, "days", verify->n_days);
+    json_count(json, "values", verify->n_values);
+    json_count(json, "rows", verify->n_rows);
+    json_count(json, "bad_values", verify->n_bad_values);
+    json_count(json, "bad_days", verify->n_bad_days);
+    json_count(json, "repaired", verify->n_repaired);
+    json_object_end(json);
+}
+
+/* The end of a line that says what was read. */
+static void print_verdict(struct buffer *out, uint64_t n_bad_values, uint64_t n_bad_days, uint64_t n_repaired,
+                          bool is_repairing)
+{
+    if (n_bad_values == 0 && n_bad_days == 0)
+        buffer_append_text(out, "all is well\n");
+    else
+        buffer_printf(out, "%llu values and %llu days are damaged, %llu set aside%s\n",
+                      (unsigned long long)n_bad_values, (unsigned long long)n_bad_days, (unsigned long long)n_repaired,
+                      is_repairing ? "" : "; --repair sets them aside");
+}
+
+/* Nothing of stores that are empty. */
+static void print_beside(struct buffer *out, const char *name, const struct hourly_verify *verify)
+{
+    if (verify->n_days == 0 && verify->n_bad_days == 0)
+        return;
+    buffer_printf(out, "%s: %llu days, %llu values and %llu rows read: ", name, (unsigned long long)verify->n_days,
+                  (unsigned long long)verify->n_values, (unsigned long long)verify->n_rows);
+    print_verdict(out, verify->n_bad_values, verify->n_bad_days, verify->n_repaired, verify->is_repairing);
+}
+
+static void print_summary(struct findings *findings, const struct store_verify *verify, const struct beside *beside,
+                          const struct beside_verify *beside_verify)
 {
     struct json *json = &findings->json;
 
@@ -62,6 +99,8 @@ static void print_summary(struct findings *findings, const struct store_verify *
         json_count(json, "bad_values", verify->n_bad_values);
         json_count(json, "bad_days", verify->n_bad_days);
         json_count(json, "repaired", verify->n_repaired);
+        for (size_t i = 0; i < BESIDE_N; i++)
+            print_json_beside(json, beside->stores[i].name, &beside_verify->stores[i]);
         json_object_end(json);
         json_done(json);
         return;
@@ -70,18 +109,16 @@ static void print_summary(struct findings *findings, const struct store_verify *
                   "%llu days, %llu values, %llu rows and %llu samples read: ", (unsigned long long)verify->n_days,
                   (unsigned long long)verify->n_values, (unsigned long long)verify->n_rows,
                   (unsigned long long)verify->n_samples);
-    if (verify->n_bad_values == 0 && verify->n_bad_days == 0)
-        buffer_append_text(&findings->out, "all is well\n");
-    else
-        buffer_printf(&findings->out, "%llu values and %llu days are damaged, %llu set aside%s\n",
-                      (unsigned long long)verify->n_bad_values, (unsigned long long)verify->n_bad_days,
-                      (unsigned long long)verify->n_repaired, verify->is_repairing ? "" : "; --repair sets them aside");
+    print_verdict(&findings->out, verify->n_bad_values, verify->n_bad_days, verify->n_repaired, verify->is_repairing);
+    for (size_t i = 0; i < BESIDE_N; i++)
+        print_beside(&findings->out, beside->stores[i].name, &beside_verify->stores[i]);
 }
 
-static int verify_store(struct findings *findings, struct store *store, struct error *err)
+static int verify_store(struct findings *findings, struct store *store, struct beside *beside, struct error *err)
 {
     const struct verify_config *config = findings->context->config;
     struct store_verify verify = { .is_repairing = config->is_repairing, .tell = take_finding, .context = findings };
+    struct beside_verify beside_found = { 0 };
     int result;
 
     if (findings->is_json) {
@@ -91,11 +128,12 @@ static int verify_store(struct findings *findings, struct store *store, struct e
         json_array_begin(&findings->json);
     }
     command_progress(findings->context, "reading");
-    result = store_verify(store, &verify, err);
+    result = store_verify(store, &verify, err) < 0 ? -1 : beside_verify(beside, &verify, &beside_found, err);
     command_progress_end(findings->context);
     if (result == 0)
-        print_summary(findings, &verify);
-    findings->context->exit_status = verify.n_bad_values || verify.n_bad_days ? 1 : 0;
+        print_summary(findings, &verify, beside, &beside_found);
+    findings->context->exit_status =
+        verify.n_bad_values || verify.n_bad_days || beside_is_damaged(&beside_found) ? 1 : 0;
     return result;
 }
 
@@ -104,17 +142,20 @@ static int run(struct command_context *context, struct error *err)
     const struct verify_config *config = context->config;
     struct findings findings = { .context = context, .is_json = config->is_json };
     AUTO(storage_use_end) struct storage_use use = { 0 };
+    AUTO(beside_end) struct beside beside = { 0 };
 
-    if ((config->is_repairing ? storage_use_to_change : storage_use_to_read)(context, &config->store, &use, err) < 0)
+    if ((config->is_repairing ? storage_use_to_change : storage_use_to_read)(context, &config->store, &use, err) < 0 ||
+        beside_use(context, &config->store, !config->is_repairing, &beside, err) < 0)
         return -1;
     buffer_init(&findings.out, 0);
-    return view_finish(context, &findings.out, verify_store(&findings, use.store, err), err);
+    return view_finish(context, &findings.out, verify_store(&findings, use.store, &beside, err), err);
 }
 
 const struct command cmd_verify = {
     .name = "verify",
     .summary = "Read all of a store and check it",
-    .description = "Reads every value of every day, checks that it is whole and that what it refers to is there, and "
+    .description = "Reads every value of every day, traces and metrics included, checks that it is whole and that what "
+                   "it refers to is there, and "
                    "prints a line for each that is not. The exit status is 1 if there was any.\n\n"
                    "With --repair whatever is damaged is set aside, so that the rest answers without it; nothing is "
                    "thrown away.",

@@ -26,11 +26,12 @@ static const struct command *const all[] = {
     &cmd_label_values,
     &cmd_types,
     &cmd_cardinality,
-    /* on traces */
+    /* on traces and metrics */
     &cmd_traces,
     &cmd_trace,
     &cmd_operations,
     &cmd_slow_fast,
+    &cmd_metrics,
     /* keeping a store */
     &cmd_stats,
     &cmd_keep,

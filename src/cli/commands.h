@@ -23,6 +23,7 @@ extern const struct command cmd_inspect;
 extern const struct command cmd_keep;
 extern const struct command cmd_label_values;
 extern const struct command cmd_labels;
+extern const struct command cmd_metrics;
 extern const struct command cmd_operations;
 extern const struct command cmd_peek;
 extern const struct command cmd_query;

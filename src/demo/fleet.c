@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 #define RATE_HZ      499
-#define RECORD_NS    (CLOCK_NS_PER_SECOND / 2)
+#define RECORDED     15 /* checkouts: some hundred milliseconds of CPU */
 #define PERIOD_NS    (FLEET_PERIOD_S * CLOCK_NS_PER_SECOND)
 #define PATH         "/v1development/profiles"
 #define HOSTS_A_NODE 8
@@ -46,12 +46,10 @@ static int record(struct fleet *fleet, struct selfprofile *profile, uint32_t rel
 {
     struct batch *batch = &fleet->recorded[release];
     struct selfprofile_recording *recording;
-    int64_t end_mono_ns;
 
     if (selfprofile_begin(profile, &recording, err) < 0)
         return -1;
-    end_mono_ns = clock_mono_ns() + RECORD_NS;
-    while (clock_mono_ns() < end_mono_ns && !thread_is_stopping(&fleet->thread))
+    for (int i = 0; i < RECORDED && !thread_is_stopping(&fleet->thread); i++)
         do_checkout(&fleet->work, release);
     batch_init(batch, NULL);
     fleet->n_recorded++;

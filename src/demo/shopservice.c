@@ -89,12 +89,12 @@ static void begin(struct serving *serving, struct exchange *exchange, enum truth
     struct framesampler_span parent;
     bool has_parent = find_parent(exchange, &parent);
 
+    ASSERT(exchange->worker < service->n_clerks);
     *serving = (struct serving){ .service = service,
                                  .exchange = exchange,
                                  .endpoint = truth_endpoint(id),
                                  .clerk = &service->clerks[exchange->worker],
                                  .release = releases_at(&service->options.releases, clock_mono_ns()) };
-    ASSERT(exchange->worker < service->n_clerks);
     framesampler_set_label(&labels[id]);
     tracer_begin(service->options.tracer, serving->endpoint->operation, SPAN_SERVER, serving->release,
                  has_parent ? &parent : NULL, &serving->span);
@@ -134,13 +134,14 @@ static void finish(struct serving *serving, int status)
 /* Does the task with this number of the endpoint, if its release has it. */
 static void do_task(struct serving *serving, uint32_t number)
 {
-    enum shopwork_task task = serving->endpoint->tasks[number].task;
     struct tracer *tracer = serving->service->options.tracer;
     struct tracer_span span;
+    enum shopwork_task task;
 
     ASSERT(number < serving->endpoint->n_tasks);
     if (serving->endpoint->tasks[number].since > serving->release)
         return;
+    task = serving->endpoint->tasks[number].task;
     tracer_begin(tracer, shopwork_info(task)->span, SPAN_INTERNAL, serving->release, &serving->span.ids, &span);
     shopwork_do(&serving->clerk->work, task);
     tracer_end(tracer, &span);
@@ -182,19 +183,21 @@ static int call(struct serving *serving, enum truth_endpoint_id id)
 static void handle_checkout(struct exchange *exchange)
 {
     struct serving serving;
-    int status;
+    int reserve_status, charge_status;
+    bool has_failed;
 
     begin(&serving, exchange, TRUTH_CHECKOUT);
     tracer_set_number(&serving.span, "order.items", 1 + (int64_t)(serving.clerk->work.state % 9));
     do_task(&serving, 0);
     do_task(&serving, 1);
     do_task(&serving, 2);
-    status = call(&serving, TRUTH_RESERVE);
-    status = MAX(status, call(&serving, TRUTH_CHARGE));
+    reserve_status = call(&serving, TRUTH_RESERVE);
+    charge_status = call(&serving, TRUTH_CHARGE);
     do_task(&serving, 3);
-    if (status >= 500)
+    has_failed = reserve_status >= 500 || charge_status >= 500;
+    if (has_failed)
         tracer_fail(&serving.span, "CheckoutError", "the order could not be paid");
-    finish(&serving, status >= 500 ? 502 : 200);
+    finish(&serving, has_failed ? 502 : 200);
 }
 
 static void handle_payment(struct exchange *exchange)

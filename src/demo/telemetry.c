@@ -25,8 +25,9 @@
 #define METRICS_PATH  "/v1/metrics"
 #define PROFILES_PATH "/v1development/profiles"
 
-/* Where the version is among what describes the process. */
-enum { SERVICE_AT, VERSION_AT, INSTANCE_AT, HOST_AT, ENVIRONMENT_AT, RESOURCE_LABELS };
+/* What describes the process. The version is the last: metrics are of a process that has been all of them, and go without. */
+enum { SERVICE_AT, INSTANCE_AT, HOST_AT, ENVIRONMENT_AT, VERSION_AT, RESOURCE_LABELS };
+#define METRICS_LABELS VERSION_AT
 
 struct telemetry {
     struct telemetry_options options;
@@ -79,7 +80,7 @@ static void send_metrics(struct telemetry *telemetry)
     if (telemetry->measure)
         telemetry->measure(telemetry->measure_context, &metrics);
     lock_mutex_release(&telemetry->lock);
-    procmetrics_encode(&metrics, telemetry->resource, RESOURCE_LABELS, &telemetry->body);
+    procmetrics_encode(&metrics, telemetry->resource, METRICS_LABELS, &telemetry->body);
     send(telemetry, METRICS_PATH);
 }
 

@@ -93,6 +93,7 @@ int hourly_open(const struct hourly_options *options, struct hourly **ret_hourly
         return -1;
     hourly->options = *options;
     complete_options(&hourly->options);
+    lock_mutex_init(&hourly->copying, LOCK_HOURLY_COPY);
     lock_mutex_init(&hourly->maintaining, LOCK_HOURLY_MAINTAIN);
     lock_mutex_init(&hourly->lock, LOCK_HOURLY);
     lock_condition_init(&hourly->changed);
@@ -122,6 +123,7 @@ void hourly_close(struct hourly *hourly)
     lock_condition_done(&hourly->changed);
     lock_mutex_done(&hourly->lock);
     lock_mutex_done(&hourly->maintaining);
+    lock_mutex_done(&hourly->copying);
     memory_free(hourly->scratch);
     memory_free(hourly->quarantine);
     memory_free(hourly->directory);

@@ -172,11 +172,17 @@ MUST_CHECK int hourly_maintain(struct hourly *hourly, int64_t now_ns, struct err
 void hourly_stop(struct hourly *hourly);
 /* Closes all heads of all days, whatever their hour. Waits for batches that hold them. */
 MUST_CHECK int hourly_close_heads(struct hourly *hourly, struct error *err);
-/* A consistent copy of each day as `directory`/YYYY-MM-DD, on the same file system: files are linked. `visit` may be NULL;
- * it is called after each with its path, and an error of it ends the walk. Errors: ERR_EXISTS, those of kv.h. */
-MUST_CHECK int hourly_checkpoint(struct hourly *hourly, const char *directory,
-                                 int (*visit)(void *context, int64_t start_ns, const char *path, struct error *err),
-                                 void *context, struct error *err);
+/* Makes a consistent copy of each day, on the same file system: files are linked. `visit` takes what it wants of it, and
+ * what is left is removed. Writing goes on meanwhile. Errors: those of kv.h and `visit`, ERR_DENIED. */
+struct hourly_copy {
+    int64_t start_ns;
+    const char *name;     /* "2026-11-15" */
+    const char *database; /* the path of the day */
+    const char *path;     /* of the copy */
+};
+MUST_CHECK int hourly_each_copy(struct hourly *hourly,
+                                int (*visit)(void *context, const struct hourly_copy *copy, struct error *err),
+                                void *context, struct error *err);
 /* 0, or -1 with ERR_FULL and a sentence when writes are refused for want of room. */
 MUST_CHECK int hourly_check_room(struct hourly *hourly, struct error *err);
 

@@ -375,45 +375,58 @@ void hourly_stop(struct hourly *hourly)
 
 /* --- copies --- */
 
-static int checkpoint_day(struct hourly *hourly, int64_t start_ns, const char *path, bool *ret_is_there,
-                          struct error *err)
+/* `*ret_is_there` is false if the day is gone. */
+static int copy_day(struct hourly *hourly, int64_t start_ns, const char *path, bool *ret_is_there, struct error *err)
 {
     struct hourly_day *day;
-    struct error none;
     int result = 0;
 
-    if (hourly_days_acquire(hourly, start_ns, HOURLY_UPKEEP, &day, err) < 0)
+    if (fs_remove_tree(path, err) < 0 || hourly_days_acquire(hourly, start_ns, HOURLY_UPKEEP, &day, err) < 0)
         return -1;
     *ret_is_there = day != NULL;
-    if (day)
-        result = kv_checkpoint(day->kv, path, err);
-    if (result < 0 && err->code != ERR_EXISTS) {
+    if (day && kv_checkpoint(day->kv, path, err) < 0) {
         hourly_day_fail(day, err);
-        IGNORE(fs_remove_tree(path, &none), "the failure is told");
+        result = -1;
     }
     hourly_days_release(hourly, day);
     return result;
 }
 
-int hourly_checkpoint(struct hourly *hourly, const char *directory,
-                      int (*visit)(void *context, int64_t start_ns, const char *path, struct error *err), void *context,
+static int visit_copy(struct hourly *hourly, int64_t start_ns,
+                      int (*visit)(void *context, const struct hourly_copy *copy, struct error *err), void *context,
                       struct error *err)
 {
+    char name[HOURLY_DAY_BYTES], database[HOURLY_PATH_BYTES], path[HOURLY_PATH_BYTES];
+    struct hourly_copy copy = { .start_ns = start_ns, .name = name, .database = database, .path = path };
+    struct error none;
+    bool is_there;
+    int result;
+
+    hourly_days_path(hourly, start_ns, database);
+    snprintf(path, sizeof(path), "%s/copy-%s", hourly->scratch, hourly_day_name(start_ns, name));
+    result = copy_day(hourly, start_ns, path, &is_there, err);
+    if (!result && is_there)
+        result = visit(context, &copy, err);
+    IGNORE(fs_remove_tree(path, &none), "the directory is emptied at the next start");
+    return result;
+}
+
+int hourly_each_copy(struct hourly *hourly,
+                     int (*visit)(void *context, const struct hourly_copy *copy, struct error *err), void *context,
+                     struct error *err)
+{
     AUTO(arena_done) struct arena arena;
-    char name[HOURLY_DAY_BYTES], path[HOURLY_PATH_BYTES];
     struct hourly_list list;
 
     arena_init(&arena, 0);
-    if (check_is_writer(hourly, err) < 0 || hourly_days_list(hourly, &arena, &list, err) < 0)
+    if (check_is_writer(hourly, err) < 0)
         return -1;
-    for (size_t i = 0; i < list.n; i++) {
-        bool is_there;
-
-        snprintf(path, sizeof(path), "%s/%s", directory, hourly_day_name(list.starts_ns[i], name));
-        if (checkpoint_day(hourly, list.starts_ns[i], path, &is_there, err) < 0)
+    /* One at a time: copies of a day have one name. */
+    LOCK_SCOPE(&hourly->copying);
+    if (hourly_days_list(hourly, &arena, &list, err) < 0)
+        return -1;
+    for (size_t i = 0; i < list.n; i++)
+        if (visit_copy(hourly, list.starts_ns[i], visit, context, err) < 0)
             return -1;
-        if (is_there && visit && visit(context, list.starts_ns[i], path, err) < 0)
-            return -1;
-    }
     return 0;
 }

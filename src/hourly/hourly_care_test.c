@@ -150,16 +150,21 @@ TEST(hourly_keeps_few_days_open_however_many_are_read)
 struct copies {
     uint32_t n;
     int64_t last_ns;
+    const char *to;
 };
 
-static int note_copy(void *context, int64_t start_ns, const char *path, struct error *err)
+static int take_copy(void *context, const struct hourly_copy *copy, struct error *err)
 {
     struct copies *copies = context;
-    struct stat info;
+    char to[600];
 
     copies->n++;
-    copies->last_ns = start_ns;
-    return fs_stat(path, &info, err);
+    copies->last_ns = copy->start_ns;
+    CHECK_TEXT(copy->database, kv_fixture_path(copies->n == 1 ? "rows/2024-10-01" : "rows/2024-10-04"));
+    snprintf(to, sizeof(to), "%s/%s", copies->to, copy->name);
+    if (!copies->to)
+        return error_set(err, ERR_CANCELLED, "enough");
+    return rename(copy->path, to) == 0 ? 0 : error_set(err, ERR_IO, "not renamed");
 }
 
 TEST(hourly_copies_of_all_days_hold_what_was_there)
@@ -167,24 +172,30 @@ TEST(hourly_copies_of_all_days_hold_what_was_there)
     struct sample_context context = { .n_closed = 0 };
     struct hourly_options options = sample_options(&context);
     struct hourly *hourly = sample_open(&context);
-    struct copies copies = { .n = 0 };
-    const char *directory = kv_fixture_path("copy/rows");
+    struct copies copies = { .to = kv_fixture_path("copy/rows") };
     struct error err;
 
     sample_put(hourly, -72, "a", "1");
     sample_put(hourly, 8, "b", "2");
     CHECK_OK(hourly_close_heads(hourly, &err), &err);
     sample_put(hourly, 9, "c", "3");
-    CHECK_OK(fs_make_directories(directory, 0700, &err), &err);
-    CHECK_OK(hourly_checkpoint(hourly, directory, note_copy, &copies, &err), &err);
+    CHECK_OK(fs_make_directories(copies.to, 0700, &err), &err);
+    CHECK_OK(hourly_each_copy(hourly, take_copy, &copies, &err), &err);
     CHECK_EQ(copies.n, 2);
     CHECK_EQ(copies.last_ns, SAMPLE_DAY_NS);
-    CHECK_ERROR(hourly_checkpoint(hourly, directory, note_copy, &copies, &err), &err, ERR_EXISTS);
     sample_put(hourly, 9, "d", "4");
     CHECK_ROWS(hourly, "a=1 b=2 c=3 d=4");
+    copies = (struct copies){ 0 };
+    CHECK_ERROR(hourly_each_copy(hourly, take_copy, &copies, &err), &err, ERR_CANCELLED);
+    CHECK_EQ(copies.n, 1);
+    CHECK(!has_day("rows/tmp/copy-2024-10-01")); /* what nobody takes is removed */
     hourly_close(hourly);
     options.data_dir = kv_fixture_path("copy");
     hourly = sample_open_with(&options);
     CHECK_ROWS(hourly, "a=1 b=2 c=3");
+    hourly_close(hourly);
+    options.is_read_only = true;
+    hourly = sample_open_with(&options);
+    CHECK_ERROR(hourly_each_copy(hourly, take_copy, &copies, &err), &err, ERR_DENIED);
     hourly_close(hourly);
 }

@@ -65,7 +65,8 @@ struct hourly {
     char *directory;               /* DATA/NAME */
     char *quarantine;              /* DATA/quarantine */
     char *scratch;                 /* DATA/NAME/tmp; for readers in the directory for temporary files */
-    struct lock_mutex maintaining; /* one at a time */
+    struct lock_mutex copying;     /* one at a time */
+    struct lock_mutex maintaining; /* likewise */
     bool has_looked;               /* for heads in days that are not open; guarded by maintaining */
     int64_t measured_mono_ns;      /* when bytes were counted, 0 = never; guarded by maintaining */
     int64_t synced_mono_ns;        /* guarded by maintaining */

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "metric/metric.h"
 
+struct hourly;
 struct metricstore;
 
 struct metricstore_options {
@@ -53,6 +54,10 @@ MUST_CHECK int metricstore_write(struct metricstore *store, struct slice tenant,
 MUST_CHECK int metricstore_maintain(struct metricstore *store, int64_t now_ns, struct error *err);
 /* Closes all there is, whatever its hour: for tests, benchmarks and `hearth compact`. */
 MUST_CHECK int metricstore_close_hours(struct metricstore *store, struct error *err);
+/* Has maintenance that goes on give up (ERR_CLOSED). Thread: any; signal: yes. */
+void metricstore_stop(struct metricstore *store);
+/* What it stands on: for copies, checks and numbers of all that is kept this way. */
+struct hourly *metricstore_hourly(struct metricstore *store);
 
 /* --- asking --- */
 

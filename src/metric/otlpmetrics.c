@@ -412,9 +412,7 @@ static void read_about(struct decoder *d, struct protobuf_reader data, uint32_t 
         else
             protobuf_skip(&data, tag);
     }
-    d->about.kind = field == OTLPMETRICS_GAUGE ? POINT_GAUGE
-                    : field == OTLPMETRICS_SUM ? POINT_SUM
-                                               : POINT_HISTOGRAM;
+    d->about.kind = field == OTLPMETRICS_GAUGE ? POINT_GAUGE : field == OTLPMETRICS_SUM ? POINT_SUM : POINT_HISTOGRAM;
     d->about.temporality =
         d->about.kind != POINT_GAUGE && temporality < METRIC_TEMPORALITY_COUNT ? (uint8_t)temporality : 0;
     d->about.is_monotonic = d->about.kind == POINT_SUM && is_monotonic;

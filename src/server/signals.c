@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "metric/metricstore.h"
 #include "metric/otlpmetrics.h"
 #include "server/otlpcall.h"
 #include "server/server_internal.h"
@@ -119,9 +120,41 @@ void signals_take_traces(struct exchange *exchange)
 
 /* --- metrics --- */
 
+static int keep_points(struct server *server, struct taking *taking, struct otlpmetrics_read *read,
+                       struct metricstore_receipt *ret_receipt, struct error *err)
+{
+    *ret_receipt = (struct metricstore_receipt){ 0 };
+    if (otlpmetrics_decode(taking->content, taking->call.codec == RPC_JSON, &taking->arena, read, err) < 0)
+        return -1;
+    if (read->points.n == 0)
+        return 0;
+    return metricstore_write(server->runtime_metrics, taking->tenant, &read->points, ret_receipt, err);
+}
+
 void signals_take_metrics(struct exchange *exchange)
 {
-    exchange_fail_with(exchange, 404, "metrics are not kept yet");
+    struct server *server = server_of(exchange);
+    struct otlpcall_rejected rejected = { .name = "rejectedDataPoints" };
+    struct metricstore_receipt receipt;
+    struct otlpmetrics_read read;
+    struct taking taking;
+    struct error err;
+
+    if (!begin_taking(exchange, &taking)) {
+        end_taking(&taking);
+        return;
+    }
+    if (keep_points(server, &taking, &read, &receipt, &err) < 0) {
+        refuse(exchange, &taking, SIGNAL_METRICS, &err);
+    } else {
+        rejected.n = read.n_rejected + receipt.n_refused;
+        if (rejected.n > 0)
+            rejected.why = receipt.n_refused > 0 ? receipt.refusal.text : read.rejection;
+        servermetrics_count_signal(server, SIGNAL_METRICS,
+                                   &(struct signal_counts){ .n_kept = receipt.n_kept, .n_rejected = rejected.n });
+        otlpcall_accept(exchange, &taking.call, &rejected);
+    }
+    end_taking(&taking);
 }
 
 /* --- logs --- */
@@ -150,6 +183,8 @@ static void do_upkeep(struct thread *thread, void *context)
 
         if (tracestore_maintain(server->traces, now_ns, &err) < 0)
             LOG_EVERY(60, LOG_WARN, "server", "the upkeep of traces failed: %s", err.text);
+        if (metricstore_maintain(server->runtime_metrics, now_ns, &err) < 0)
+            LOG_EVERY(60, LOG_WARN, "server", "the upkeep of metrics failed: %s", err.text);
     }
 }
 
@@ -177,7 +212,16 @@ int signals_open(struct server *server, struct error *err)
                                          .retention_bytes = options->traces_retention_bytes,
                                          .min_free_bytes = options->store.min_free_bytes,
                                          .max_ahead_ns = options->store.max_ahead_ns };
-    if (tracestore_open(&traces, &server->traces, err) < 0)
+    struct metricstore_options metrics = { .data_dir = options->store.data_dir,
+                                           .is_synced = is_synced,
+                                           .memory_bytes = memory.metrics_bytes,
+                                           .retention_ns = options->metrics_retention_ns,
+                                           .retention_bytes = options->metrics_retention_bytes,
+                                           .min_free_bytes = options->store.min_free_bytes,
+                                           .max_ahead_ns = options->store.max_ahead_ns };
+
+    if (tracestore_open(&traces, &server->traces, err) < 0 ||
+        metricstore_open(&metrics, &server->runtime_metrics, err) < 0)
         return -1;
     return thread_start(&server->upkeep, "upkeep", do_upkeep, server, err);
 }
@@ -185,5 +229,6 @@ int signals_open(struct server *server, struct error *err)
 void signals_close(struct server *server)
 {
     thread_stop(&server->upkeep);
+    metricstore_close(server->runtime_metrics);
     tracestore_close(server->traces);
 }

@@ -19,9 +19,12 @@ static const char *backup_path(const char *name)
 
 static void back_up(struct store_sample *sample, const char *name, uint64_t *copied_bytes, uint64_t *linked_bytes)
 {
+    struct store_backup backup = { .path = backup_path(name) };
     struct error err;
 
-    CHECK_OK(store_backup(sample->store, backup_path(name), copied_bytes, linked_bytes, &err), &err);
+    CHECK_OK(store_backup(sample->store, &backup, &err), &err);
+    *copied_bytes = backup.copied_bytes;
+    *linked_bytes = backup.linked_bytes;
 }
 
 /* The backup as a store of its own, beside the one it was made of. */
@@ -117,7 +120,8 @@ CONFORMANCE(shares_unchanged_files_with_the_backup_before)
     back_up(sample, "2", &copied_bytes, &linked_bytes);
     CHECK(linked_bytes > 0);
     CHECK(copied_bytes < first_bytes);
-    CHECK_ERROR(store_backup(sample->store, backup_path("2"), &copied_bytes, &linked_bytes, &err), &err, ERR_EXISTS);
+    CHECK_ERROR(store_backup(sample->store, &(struct store_backup){ .path = backup_path("2") }, &err), &err,
+                ERR_EXISTS);
     CHECK_HAS(err.text, "backups/2' is there already");
     /* Writing into a restored copy does not reach the other. */
     open_backup(sample, "2", &copy);
@@ -261,7 +265,6 @@ CONFORMANCE(lets_readers_look_beside_the_writer_and_change_nothing)
     struct store_receipt receipt;
     struct store_stats stats;
     struct error err;
-    uint64_t copied, linked;
     uint32_t n_days;
 
     write_variety(sample);
@@ -281,7 +284,8 @@ CONFORMANCE(lets_readers_look_beside_the_writer_and_change_nothing)
     CHECK_ERROR(store_unkeep(reader.store, SLICE(""), SLICE("v1"), &err), &err, ERR_DENIED);
     CHECK_ERROR(store_compact(reader.store, &err), &err, ERR_DENIED);
     CHECK_ERROR(store_maintain(reader.store, &err), &err, ERR_DENIED);
-    CHECK_ERROR(store_backup(reader.store, backup_path("no"), &copied, &linked, &err), &err, ERR_DENIED);
+    CHECK_ERROR(store_backup(reader.store, &(struct store_backup){ .path = backup_path("no") }, &err), &err,
+                ERR_DENIED);
     /* The writer goes on, and a new reader sees it. */
     STORE_SAMPLE_WRITE(sample, { .at = "15T11:30", .samples = "new 1 10" });
     store_sample_pass(sample, 2);

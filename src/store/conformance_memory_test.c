@@ -277,13 +277,13 @@ CONFORMANCE(opening_survives_failing_allocations)
 static int back_up(void *context, struct error *err)
 {
     struct store_sample *sample = context;
-    uint64_t copied_bytes, linked_bytes;
     char path[300];
+    struct store_backup backup = { .path = path };
     struct error ignored;
     int result;
 
     snprintf(path, sizeof(path), "%s/backup", test_directory());
-    result = store_backup(sample->store, path, &copied_bytes, &linked_bytes, err);
+    result = store_backup(sample->store, &backup, err);
     IGNORE(fs_remove_tree(path, &ignored), "the next one says that it is there");
     return result;
 }

@@ -141,6 +141,7 @@ struct backing_up {
     struct rocks *rocks;
     const char *path;     /* of this backup */
     const char *previous; /* the one before, or NULL */
+    struct store_backup *backup;
     struct backup_counts counts;
 };
 
@@ -225,7 +226,9 @@ static int backup_all(struct backing_up *backing, struct error *err)
     if (backup_copy_file(from, to, &bytes, err) < 0)
         return -1;
     backing->counts.copied_bytes += bytes;
-    if (backup_days(backing, err) < 0 || backup_meta(backing, err) < 0)
+    if (backup_days(backing, err) < 0 || backup_meta(backing, err) < 0 ||
+        (backing->backup->add &&
+         backing->backup->add(backing->backup->context, backing->backup, backing->previous, err) < 0))
         return -1;
     snprintf(to, sizeof(to), "%s/BACKUP", backing->path);
     return fs_write_file(to, SLICE("complete\n"), err);
@@ -244,11 +247,11 @@ static int tell_exists(const char *path, struct error *err)
                      path);
 }
 
-int rocks_backup(struct store *store, const char *path, uint64_t *ret_copied_bytes, uint64_t *ret_linked_bytes,
-                 struct error *err)
+int rocks_backup(struct store *store, struct store_backup *backup, struct error *err)
 {
     struct rocks *rocks = rocks_of(store);
-    struct backing_up backing = { .rocks = rocks, .path = path };
+    const char *path = backup->path;
+    struct backing_up backing = { .rocks = rocks, .path = path, .backup = backup };
     const char *slash = strrchr(path, '/');
     const char *parent;
     struct stat info;
@@ -272,8 +275,8 @@ int rocks_backup(struct store *store, const char *path, uint64_t *ret_copied_byt
     arena_done(&arena);
     if (result < 0)
         return error_wrap(err, "backing up to '%s'", path);
-    *ret_copied_bytes = backing.counts.copied_bytes;
-    *ret_linked_bytes = backing.counts.linked_bytes;
+    backup->copied_bytes += backing.counts.copied_bytes;
+    backup->linked_bytes += backing.counts.linked_bytes;
     return 0;
 }
 
@@ -401,8 +404,10 @@ int rocks_stats(struct store *store, struct servicecosts *services, struct store
     }
     arena_done(&arena);
     stats->n_open_days = dayset_n_open(&rocks->days);
-    stats->disk_bytes = retention_disk_bytes(rocks->datadir.path);
+    /* Others keep things in the directory, too. */
     stats->quarantine_bytes = retention_disk_bytes(rocks->datadir.quarantine);
+    stats->disk_bytes = retention_disk_bytes(rocks->datadir.profiles) + retention_disk_bytes(rocks->datadir.meta) +
+                        stats->quarantine_bytes;
     stats->n_damaged += atomic_load_explicit(&rocks->context.n_damaged, memory_order_relaxed);
     return result;
 }

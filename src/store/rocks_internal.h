@@ -107,7 +107,6 @@ int rocks_unkeep(struct store *store, struct slice tenant, struct slice name, st
 int rocks_each_keep(struct store *store, int (*visit)(void *context, const struct store_keep *keep, struct error *err),
                     void *context, struct error *err);
 int rocks_compact(struct store *store, struct error *err);
-int rocks_backup(struct store *store, const char *path, uint64_t *ret_copied_bytes, uint64_t *ret_linked_bytes,
-                 struct error *err);
+int rocks_backup(struct store *store, struct store_backup *backup, struct error *err);
 int rocks_verify(struct store *store, struct store_verify *verify, struct error *err);
 int rocks_stats(struct store *store, struct servicecosts *services, struct store_stats *ret_stats, struct error *err);

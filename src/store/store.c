@@ -170,10 +170,9 @@ int store_compact(struct store *store, struct error *err)
     return store->ops->compact(store, err);
 }
 
-int store_backup(struct store *store, const char *path, uint64_t *ret_copied_bytes, uint64_t *ret_linked_bytes,
-                 struct error *err)
+int store_backup(struct store *store, struct store_backup *backup, struct error *err)
 {
-    return store->ops->backup(store, path, ret_copied_bytes, ret_linked_bytes, err);
+    return store->ops->backup(store, backup, err);
 }
 
 int store_verify(struct store *store, struct store_verify *verify, struct error *err)

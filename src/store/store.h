@@ -201,7 +201,7 @@ struct store_usage {
 struct store_stats {
     uint32_t n_days, n_open_days, n_quarantined;
     uint64_t quarantine_bytes;
-    uint64_t disk_bytes;  /* all files under the data directory, also those set aside */
+    uint64_t disk_bytes;  /* all files of the store, also those set aside */
     uint64_t index_bytes; /* files of the index families */
     uint64_t head_bytes;
     uint64_t block_bytes;
@@ -229,6 +229,16 @@ struct store_verify {
     void *context;
     /* filled in: */
     uint64_t n_days, n_values, n_rows, n_samples, n_bad_values, n_bad_days, n_repaired;
+};
+
+struct store_backup {
+    const char *path;
+    /* Adds what others keep in the data directory, before the backup is complete; NULL = nothing. `previous` is the backup
+     * that files may be shared with, or NULL. */
+    int (*add)(void *context, struct store_backup *backup, const char *previous, struct error *err);
+    void *context;
+    /* Added to. */
+    uint64_t copied_bytes, linked_bytes;
 };
 
 struct store;
@@ -259,8 +269,7 @@ struct store_ops {
     int (*each_keep)(struct store *store, int (*visit)(void *context, const struct store_keep *keep, struct error *err),
                      void *context, struct error *err);
     int (*compact)(struct store *store, struct error *err);
-    int (*backup)(struct store *store, const char *path, uint64_t *ret_copied_bytes, uint64_t *ret_linked_bytes,
-                  struct error *err);
+    int (*backup)(struct store *store, struct store_backup *backup, struct error *err);
     int (*verify)(struct store *store, struct store_verify *verify, struct error *err);
     int (*stats)(struct store *store, struct servicecosts *services, struct store_stats *ret_stats, struct error *err);
 };
@@ -336,10 +345,9 @@ MUST_CHECK int store_each_keep(struct store *store,
                                void *context, struct error *err);
 /* Closes what can be closed, merges late data, drops what was deleted, rewrites files. Takes as long as it takes. */
 MUST_CHECK int store_compact(struct store *store, struct error *err);
-/* A consistent copy at `path` (must not exist), itself a data directory, while writing goes on. Unchanged files are
+/* A consistent copy at `backup->path` (must not exist), itself a data directory, while writing goes on. Unchanged files are
  * shared with the newest complete backup beside it. A file BACKUP, written last, says that it is complete. */
-MUST_CHECK int store_backup(struct store *store, const char *path, uint64_t *ret_copied_bytes,
-                            uint64_t *ret_linked_bytes, struct error *err);
+MUST_CHECK int store_backup(struct store *store, struct store_backup *backup, struct error *err);
 MUST_CHECK int store_verify(struct store *store, struct store_verify *verify, struct error *err);
 /* Reads all that there is. `services`, initialised, gets what services cost, unsorted; NULL = nobody asks. */
 MUST_CHECK int store_stats(struct store *store, struct servicecosts *services, struct store_stats *ret_stats,

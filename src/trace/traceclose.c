@@ -2,7 +2,9 @@
 #include "trace/traceclose.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "trace/spanblock.h"
+#include "trace/tracebloom.h"
 #include "trace/traceindex.h"
 #include "trace/tracekeys.h"
 #include "trace/tracetally.h"
@@ -19,6 +21,7 @@ struct work {
     struct hourly_closing_about about;
     struct spanblock_writer *writer;
     struct packer *packer;
+    struct tracebloom *bloom;
     struct arena row;
     struct buffer key, body, header;
     struct traceindex_builder index;
@@ -65,6 +68,11 @@ static int finish_block(struct work *work, struct error *err)
         put_block(work, TRACEKEYS_BODY, &work->body, err) < 0 ||
         put_block(work, TRACEKEYS_HEADER, &work->header, err) < 0)
         return -1;
+    buffer_clear(&work->body);
+    tracebloom_encode(work->bloom, &work->body);
+    if (buffer_check(&work->body, err) < 0 || put_block(work, TRACEKEYS_BLOOM, &work->body, err) < 0)
+        return -1;
+    tracebloom_clear(work->bloom);
     tracetally_join(&work->tally, &work->block_tally);
     work->block_tally = (struct tracetally){ 0 };
     work->n_blocks++;
@@ -139,6 +147,7 @@ static int add_span(struct work *work, const struct spanrow_key *key, const stru
         return -1;
     work->last = *key;
     tracetally_add(&work->block_tally, span);
+    tracebloom_add_span(work->bloom, span);
     return spanblock_writer_add(work->writer, span, err);
 }
 
@@ -190,6 +199,7 @@ static void work_done(struct work *work)
 {
     spanblock_writer_free(work->writer);
     packer_free(work->packer);
+    memory_free(work->bloom);
     arena_done(&work->row);
     buffer_done(&work->key);
     buffer_done(&work->body);
@@ -206,7 +216,8 @@ int traceclose_head(void *context, struct hourly_closing *closing, struct error 
     buffer_init(&work.key, TRACEKEYS_MAX_BYTES);
     buffer_init(&work.body, MAX_VALUE);
     buffer_init(&work.header, MAX_VALUE);
-    if (spanblock_writer_new(&work.writer, err) < 0 || packer_new(&work.packer, err) < 0)
+    work.bloom = MEMORY_NEW(struct tracebloom, err);
+    if (!work.bloom || spanblock_writer_new(&work.writer, err) < 0 || packer_new(&work.packer, err) < 0)
         return -1;
     return add_rows(&work, err);
 }

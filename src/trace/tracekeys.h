@@ -7,6 +7,7 @@
  * In the family of blocks:
  *     block           'b' | u8 hour | u32 closing | tenant 00 | u32 block
  *     its header      'h' | the same
+ *     its attributes  'a' | the same
  *     index page      'i' | u8 hour | u32 closing | tenant 00 | u64 first
  *     tally           't' | u8 hour | u32 closing | tenant 00
  *
@@ -20,6 +21,7 @@
 #define TRACEKEYS_SLOT   'x'
 #define TRACEKEYS_BODY   'b'
 #define TRACEKEYS_HEADER 'h'
+#define TRACEKEYS_BLOOM  'a'
 #define TRACEKEYS_INDEX  'i'
 #define TRACEKEYS_TALLY  't'
 

@@ -2,6 +2,7 @@
 #include "trace/traceread.h"
 
 #include "base/bytes.h"
+#include "trace/tracebloom.h"
 #include "trace/tracekeys.h"
 
 #define DEFAULT_BYTES  ((size_t)64 << 20)
@@ -154,6 +155,23 @@ int traceread_find_header(struct traceread *read, const struct hourly_view *view
         return 0;
     *ret_has = false;
     return traceread_pass(read, view, err);
+}
+
+int traceread_may_have_attributes(struct traceread *read, const struct hourly_view *view,
+                                  const struct hourly_number *closing, uint32_t block,
+                                  const struct tracestore_filter *filter, bool *ret_may_have, struct error *err)
+{
+    bool has;
+
+    *ret_may_have = true;
+    if (filter->n_attributes == 0)
+        return 0;
+    buffer_clear(&read->key);
+    tracekeys_put_block(&read->key, TRACEKEYS_BLOOM, closing->hour, closing->number, read->tenant, block);
+    if (get_value(read, view, &has, err) < 0)
+        return -1;
+    *ret_may_have = !has || tracebloom_may_have(buffer_slice(&read->body), filter);
+    return 0;
 }
 
 int traceread_open(struct traceread *read, const struct hourly_view *view, const struct hourly_number *closing,

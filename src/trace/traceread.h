@@ -67,6 +67,12 @@ MUST_CHECK int traceread_header(struct traceread *read, struct slice header, str
 MUST_CHECK int traceread_find_header(struct traceread *read, const struct hourly_view *view,
                                      const struct hourly_number *closing, uint32_t block,
                                      struct spanblock_header *ret_header, bool *ret_has, struct error *err);
+/* Whether spans of a block may have the attributes that the filter asks for: true where it asks for none, and where nothing
+ * is known. Errors: kv.h. */
+MUST_CHECK int traceread_may_have_attributes(struct traceread *read, const struct hourly_view *view,
+                                             const struct hourly_number *closing, uint32_t block,
+                                             const struct tracestore_filter *filter, bool *ret_may_have,
+                                             struct error *err);
 /* Opens a block in `scratch`, which is emptied before; it is valid until the next call for a block, header or row.
  * `*ret_has` is false when it cannot be read. Errors: ERR_LIMIT, ERR_MEMORY, those of the asker, kv.h. */
 MUST_CHECK int traceread_open(struct traceread *read, const struct hourly_view *view,

@@ -86,6 +86,8 @@ static inline void tracesample_dress(struct span *span, struct arena *arena)
                                  { SPAN_VALUE_DOUBLE, .real = (double)tracesample_below(&state, 3) + 0.5 } };
     attributes[2] = (struct span_attribute){ SLICE("user"), { SPAN_VALUE_TEXT, .text = slice_from(user) } };
     span->attributes = (struct span_attributes){ attributes, user[0] ? 3 : 2, 0 };
+    span->events = NULL;
+    span->n_events = 0;
     if (tracesample_below(&state, 4) == 0) {
         *event = (struct span_event){ .time_ns = span->start_ns + 5, .name = SLICE("retry") };
         span->events = event;

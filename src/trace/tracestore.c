@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "trace/spanrow.h"
+#include "trace/tracecheck.h"
 #include "trace/tracekeys.h"
 #include "trace/tracestore_internal.h"
 
@@ -28,7 +29,7 @@ struct tracestore_writer {
     struct recent recents[N_RECENT];
 };
 
-static const struct hourly_kind traces = { .name = "traces", .close = traceclose_head };
+static const struct hourly_kind traces = { .name = "traces", .close = traceclose_head, .check = tracecheck };
 
 int tracestore_open(const struct tracestore_options *options, struct tracestore **ret_store, struct error *err)
 {

@@ -82,6 +82,11 @@ static int give_block(void *context, const struct traceread_block *found, struct
         return traceread_pass(&eaching->read, eaching->view, err);
     if (!tracepick_may_have(eaching->filter, &header, &max_duration_ns))
         return 0;
+    if (traceread_may_have_attributes(&eaching->read, eaching->view, &found->closing, found->block, eaching->filter,
+                                      &has, err) < 0)
+        return -1;
+    if (!has)
+        return 0;
     if (traceread_open(&eaching->read, eaching->view, &found->closing, found->block, &block, &has, err) < 0)
         return -1;
     if (!has)

@@ -41,6 +41,11 @@ static int add_spans(struct summing *summing, const struct traceread_block *foun
     struct tracepick pick;
     bool has;
 
+    if (traceread_may_have_attributes(&summing->read, summing->view, &found->closing, found->block, summing->filter,
+                                      &has, err) < 0)
+        return -1;
+    if (!has)
+        return 0;
     if (traceread_open(&summing->read, summing->view, &found->closing, found->block, &block, &has, err) < 0)
         return -1;
     if (!has)

@@ -195,6 +195,8 @@ static int take_spans(struct searching *searching, struct spanblock *block, stru
             struct traceplace place;
             bool takes;
 
+            if (!tracetop_may_take(&searching->top, block->start_ns[i], block->duration_ns[i]))
+                continue; /* before its attributes are read */
             if (tracepick_takes(pick, i, &takes, err) < 0)
                 return traceread_pass(&searching->read, searching->view, err);
             if (!takes)
@@ -211,15 +213,17 @@ static int take_spans(struct searching *searching, struct spanblock *block, stru
     return 0;
 }
 
-/* Newest first, headers were not looked at before. */
+/* Slowest first, headers were looked at before. */
 static int is_worth_reading(struct searching *searching, const struct source *source, bool *ret_is_worth,
                             struct error *err)
 {
     struct spanblock_header header;
     int64_t max_duration_ns;
 
-    *ret_is_worth = true;
-    if (is_slowest(searching))
+    if (traceread_may_have_attributes(&searching->read, searching->view, &source->closing, source->block,
+                                      filter_of(searching), ret_is_worth, err) < 0)
+        return -1;
+    if (!*ret_is_worth || is_slowest(searching))
         return 0;
     if (traceread_find_header(&searching->read, searching->view, &source->closing, source->block, &header, ret_is_worth,
                               err) < 0)
@@ -336,7 +340,7 @@ static int find_traces(struct searching *searching, const struct traceplace *aft
     const struct tracestore_search *search = searching->search;
     const struct tracestore_filter *filter = &search->filter;
 
-    for (size_t n_wanted = search->limit + 1 + SPARE_TRACES;; n_wanted *= 4) {
+    for (size_t n_wanted = search->limit + 1 + (after ? SPARE_TRACES : 0);; n_wanted *= 4) {
         if (n_wanted * sizeof(struct traceplace) * 4 > searching->read.max_bytes)
             return error_set(err, ERR_LIMIT, "too many traces stand before this page; narrow the range instead");
         tracetop_done(&searching->top);

@@ -32,11 +32,14 @@ demo=$(pgrep -P "$server_pid" -f 'hearth demo')
 [ -n "$demo" ] || fail "there is no demo:" "$(ps -o pid,args --ppid "$server_pid")"
 
 t "what it prints can be asked at once"
-query=$(printed build)
+query=$(printed 'build.* query')
 (cd "$root" && eval "$query") >.out 2>.err || fail "it failed:" "$(cat .err)"
 out=$(cat .out)
 out_has checkout
 out_has "% "
+traces=$(printed 'build.* traces')
+has_traces() { (cd "$root" && eval "$traces") 2>.err | grep -q 'shop  *[A-Z]* /'; }
+wait_for has_traces
 eval "$(printed curl) -s" >.out || fail "curl failed"
 same "$(json '"checkout" in d["flamebearer"]["names"] and d["flamebearer"]["numTicks"] > 0')" True
 same "$(json 'd["metadata"]["units"]')" samples

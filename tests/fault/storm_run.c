@@ -470,8 +470,8 @@ static const char *backup_path(const struct run *run, uint32_t number, char path
 /* Makes a backup; of all there are, the two newest stay. */
 static void back_up(struct run *run)
 {
-    uint64_t copied_bytes, linked_bytes;
     char path[4096];
+    struct store_backup backup = { .path = path };
     struct error err;
     uint32_t number;
 
@@ -481,7 +481,8 @@ static void back_up(struct run *run)
     number = ++run->promise.n_backups;
     storm_ledger_add(run->ledger, "b %u\n", number);
     pthread_mutex_unlock(&run->lock);
-    if (store_backup(run->store, backup_path(run, number, path), &copied_bytes, &linked_bytes, &err) < 0) {
+    backup_path(run, number, path);
+    if (store_backup(run->store, &backup, &err) < 0) {
         take_error(run, "backing up", &err);
         return;
     }

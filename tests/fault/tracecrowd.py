@@ -62,7 +62,11 @@ def send(address, ledger, senders, round_name):
                 answer.read()
             except (OSError, http.client.HTTPException):
                 return  # it is gone
-            note("kept " + trace_id if answer.status == 200 else "refused %s %d" % (trace_id, answer.status))
+            if answer.status == 200:
+                note("kept " + trace_id)
+            else:
+                note("refused %s %d" % (trace_id, answer.status))
+                time.sleep(0.05)
 
     threads = [threading.Thread(target=sender, args=(i,), daemon=True) for i in range(senders)]
     for thread in threads:

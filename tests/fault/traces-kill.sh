@@ -11,7 +11,7 @@ on_disk=yes
 length=${1:-ci} seed=${2:-$(date +%s)}
 case $length in
 long) rounds=60 ;;
-*) rounds=8 ;;
+*) rounds=6 ;;
 esac
 mkdir "$dir"
 
@@ -47,6 +47,8 @@ start_server "$dir/data"
 check_ledger "killed $rounds times"
 stop_server
 status_is 0
+run hearth stats --data-dir "$dir/data" --json
+[ "$(json 'd["traces"]["block_bytes"] > 0')" = True ] || fail "no hour was closed, so that was not tested"
 
 t "nor does a stop, and what was closed is the same when it is read again"
 start_server "$dir/data"

@@ -24,7 +24,7 @@ test("shares are read as people write them", () => {
   assert.equal(parseShare("5"), "5%");
   assert.equal(parseShare(" 2,5 % "), "2.5%");
   assert.equal(parseShare("0.1%"), "0.1%");
-  for (const wrong of ["", "0", "100", "-5", "5x", "1e2", "%"]) assert.equal(parseShare(wrong), null, wrong);
+  for (const wrong of ["", "0", "0.001", "91", "100", "-5", "5x", "1e2", "%"]) assert.equal(parseShare(wrong), null, wrong);
 });
 
 test("the sides are named by their share", () => {
@@ -36,5 +36,5 @@ test("the sides are named by their share", () => {
 test("relative times are asked for as moments, and the command says the same", () => {
   const query = slowFastQuery({ query: "shop.cpu", range: { from: "now-1h", until: "now" }, operation: "GET /it's", share: "5%", attribution: "" }, 1_700_000_000_000);
   assert.deepEqual([query.from, query.until], [1_699_996_400_000, 1_700_000_000_000]);
-  assert.equal(slowFastCommand(query, "http://h"), "hearth slow-fast shop.cpu --operation 'GET /it'\\''s' --share 5% --from 1699996400000 --until 1700000000000 --url http://h");
+  assert.equal(slowFastCommand(query, "http://h"), "hearth slow-fast shop.cpu --operation 'GET /it'\\''s' --share 5% --scale totals --from 1699996400000 --until 1700000000000 --url http://h");
 });

@@ -25,10 +25,12 @@ function example(): Span[] {
 const trace = makeTrace(example());
 const tree = treeOf(trace);
 
-test("CPU comes first, counts of samples last", () => {
+test("CPU comes first, and what only counts its samples is left out", () => {
   const sample = (type: string, unit: string, n: number) => ({ type, unit, n_samples: n, value: 1 });
-  const sorted = sortedSamples([sample("process_cpu:samples:count:cpu:nanoseconds", "count", 9), sample(heapType, "bytes", 3), sample(cpuType, "nanoseconds", 1)]);
-  assert.deepEqual(sorted.map((one) => one.unit), ["nanoseconds", "bytes", "count"]);
+  const count = sample("process_cpu:samples:count:cpu:nanoseconds", "count", 9);
+  const sorted = sortedSamples([count, sample(heapType, "bytes", 3), sample("off:samples:count::", "count", 2), sample(cpuType, "nanoseconds", 1)]);
+  assert.deepEqual(sorted.map((one) => one.type), [cpuType, heapType, "off:samples:count::"]);
+  assert.deepEqual(sortedSamples([count]), [count], "where it is all there is, it is offered");
 });
 
 test("a span has its own samples, and those below it in its service", () => {

@@ -4,13 +4,19 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dotsOf, nearestDot } from "../src/views/traces/dots.ts";
 import { sortedOperations } from "../src/views/traces/Operations.tsx";
-import { isDuration, isNarrowed, parseAttributes, parsePair, printAttributes, searchOf, withAttribute } from "../src/views/traces/state.ts";
+import { asksForSpans, isDuration, isNarrowed, parseAttributes, parsePair, printAttributes, searchOf, withAttribute } from "../src/views/traces/state.ts";
 import { foundOf, operationsOf, syntheticTrace } from "./traces-made.ts";
 
 test("without parameters, the newest traces of the last hour are searched", () => {
   const state = searchOf(new Map());
   assert.deepEqual([state.from, state.until, state.order, state.nRows], ["now-1h", "now", "newest", 50]);
   assert.equal(isNarrowed(state), false);
+});
+
+test("a service alone asks for traces, not for certain spans of them", () => {
+  const state = searchOf(new Map([["service", "shop"]]));
+  assert.deepEqual([isNarrowed(state), asksForSpans(state)], [true, false]);
+  assert.equal(asksForSpans(searchOf(new Map([["operation", "GET /"]]))), true);
 });
 
 test("the address says everything about a search", () => {
@@ -53,19 +59,19 @@ test("durations are numbers with a unit", () => {
 });
 
 test("dots stand by their time and by the power of ten of their duration", () => {
-  const traces = [10, 1000].map((n, i) => foundOf(syntheticTrace(n, i + 1, (1000 + i * 500) * 1e6)));
-  const { dots, lowNs, highNs } = dotsOf(traces, 1000, 2000);
-  assert.deepEqual([lowNs, highNs], [1e7, 1e9]);
-  assert.deepEqual(dots.map(({ x, y }) => [x, y]), [[0, 1], [0.5, 0]]);
-  assert.equal(nearestDot(dots, 48, 3, 100, 100), dots[1]);
+  const traces = [10, 1000].map((n, i) => foundOf(syntheticTrace(n, i + 1, (1000 + i * 1500) * 1e6)));
+  const { dots, lowNs, highNs, fromMs, untilMs } = dotsOf(traces);
+  assert.deepEqual([lowNs, highNs, fromMs, untilMs], [1e7, 1e9, 1000, 2500]);
+  assert.deepEqual(dots.map(({ x, y }) => [x, y]), [[0, 1], [1, 0]]);
+  assert.equal(nearestDot(dots, 98, 3, 100, 100), dots[1]);
   assert.equal(nearestDot(dots, 70, 50, 100, 100), null);
 });
 
 test("one trace alone, and one that took no time, have dots too", () => {
   const one = { ...foundOf(syntheticTrace(10)), duration_ns: 0 };
-  const { dots, lowNs, highNs } = dotsOf([one], 0, 1);
-  assert.deepEqual([dots.length, lowNs, highNs], [1, 1, 10]);
-  assert.ok(dots[0].y >= 0 && dots[0].y <= 1 && dots[0].x >= 0 && dots[0].x <= 1);
+  const { dots, lowNs, highNs } = dotsOf([one]);
+  assert.deepEqual([dots.length, lowNs, highNs, dots[0].x], [1, 1, 10, 0.5]);
+  assert.ok(dots[0].y >= 0 && dots[0].y <= 1);
 });
 
 test("operations are sorted by any column", () => {

@@ -55,12 +55,13 @@ export const pageRows = 50;
 
 /** One more page behind what was found before. */
 async function getPage(search: TraceSearch, before: Found, signal: AbortSignal): Promise<Found> {
-  const { min, max, isError, attributes, ...same } = search;
+  const { service, operation, query, from, until, order } = search;
   const { data, messages } = await getJson<TracesAnswer>(
     "traces",
     {
-      ...same, "min-duration": min, "max-duration": max, error: isError, limit: pageRows, page: before.nextPage,
-      attribute: attributes.map(({ name, value }) => `${name}=${value}`),
+      service, operation, query, function: search.function, from, until, order, limit: pageRows, page: before.nextPage,
+      "min-duration": search.min, "max-duration": search.max, error: search.isError,
+      attribute: search.attributes.map(({ name, value }) => `${name}=${value}`),
     },
     signal,
   );

@@ -1,10 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// One colour for each service, the same wherever the page shows it. Names choose a colour by themselves, so that it is the same
-// next time as well; two that choose the same get different ones as long as there are some.
+// One colour for each service, the same wherever the page shows it. Names choose a colour by themselves; two that choose the
+// same get different ones as long as there are some. Which they got is kept in this browser, so that it stays.
 
 export const nColours = 8;
+const MAX_KEPT = 64;
+const KEY = "hearth.services";
 
-const taken = new Map<string, number>();
+function read(): Map<string, number> {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    if (!Array.isArray(kept)) return new Map();
+    return new Map(kept.filter((one): one is [string, number] => typeof one?.[0] === "string" && Number.isInteger(one[1]) && one[1] >= 0 && one[1] < nColours));
+  } catch {
+    return new Map(); /* storage may be forbidden, or hold what somebody else wrote */
+  }
+}
+
+function keep(colours: ReadonlyMap<string, number>): void {
+  try {
+    localStorage.setItem(KEY, JSON.stringify([...colours].slice(0, MAX_KEPT)));
+  } catch {
+    /* then it holds for this page alone */
+  }
+}
+
+const taken = read();
 
 function preferred(name: string): number {
   let hash = 2166136261;
@@ -14,13 +34,14 @@ function preferred(name: string): number {
 
 /** Gives colours to services that have none yet. In order of their names, so that it does not matter who was listed first. */
 export function meetServices(names: readonly string[]): void {
-  for (const name of [...new Set(names)].sort()) {
-    if (taken.has(name)) continue;
+  const strangers = [...new Set(names)].filter((name) => !taken.has(name)).sort();
+  for (const name of strangers) {
     const used = new Set(taken.values());
     let colour = preferred(name);
     for (let i = 0; i < nColours && used.has(colour) && used.size < nColours; i++) colour = (colour + 1) % nColours;
     taken.set(name, colour);
   }
+  if (strangers.length > 0) keep(taken);
 }
 
 /** The number of a service's colour, 0 to 7. */

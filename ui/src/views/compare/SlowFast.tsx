@@ -72,7 +72,7 @@ function Choices({ state }: { state: SlowFastQuestion }) {
       <span class="spread" />
       {state.operation && <a href={exploreUrl(state)}>Explore this operation</a>}
       <a href={urlOf("compare", { query, from: route.value.params.get("from"), until: route.value.params.get("until") })}>Compare two times instead</a>
-      {wrongShare && <p class="slow-fast-wrong" role="alert">“{wrongShare}” is no share. Write one above 0 and below 100, like 5 %.</p>}
+      {wrongShare && <p class="slow-fast-wrong" role="alert">“{wrongShare}” is no share. Write one from 0.01 to 90 %, like 5 %.</p>}
     </div>
   );
 }

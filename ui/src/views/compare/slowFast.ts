@@ -40,11 +40,11 @@ export function slowFastUrl({ query, range }: Selection): string {
   return urlOf("compare", slowFastParams({ query, range, operation: "", share: defaultShare, attribution: "" }));
 }
 
-/** A share as the server reads it, "5%", from what somebody typed: 5, 5 %, 0,5%; null if it is none above 0 and below 100. */
+/** A share as the server reads it, "5%", from what somebody typed: 5, 5 %, 0,5%; null if it is none that the server takes. */
 export function parseShare(text: string): string | null {
   const found = /^\s*(\d{1,3}(?:[.,]\d{1,4})?)\s*%?\s*$/.exec(text);
   const percent = found ? Number(found[1].replace(",", ".")) : NaN;
-  return percent > 0 && percent < 100 ? `${percent}%` : null;
+  return percent >= 0.01 && percent <= 90 ? `${percent}%` : null;
 }
 
 /** What both sides are called: Fastest 95 %, Slowest 5 %. */

@@ -13,23 +13,21 @@ import { ErrorCount, Foreign, ServiceName } from "./parts.tsx";
 const ROW_HEIGHT = 46;
 const SHOWN_SERVICES = 3;
 
-/** The span that made the trace be found is selected there, unless it is the root. */
-export function traceUrl(trace: FoundTrace): string {
-  const span = trace.matched.span_id === trace.root.span_id ? null : trace.matched.span_id;
-  return urlOf("traces", { span }, trace.trace_id);
+/** The span that made the trace be found, unless it is the root; null as well where any span would have done. */
+function matchOf(trace: FoundTrace, asksForSpans: boolean): FoundTrace["matched"] | null {
+  return asksForSpans && trace.matched.span_id !== trace.root.span_id ? trace.matched : null;
 }
 
-function Title({ trace }: { trace: FoundTrace }) {
-  const { root, matched } = trace;
-  const isOther = matched.span_id !== root.span_id;
+function Title({ trace, matched }: { trace: FoundTrace; matched: FoundTrace["matched"] | null }) {
+  const { root } = trace;
   return (
     <span class="traces-title">
       <span class="clip">
-        <a href={traceUrl(trace)}><Foreign text={root.operation || "(no name)"} max={120} /></a>
+        <a href={urlOf("traces", { span: matched?.span_id }, trace.trace_id)}><Foreign text={root.operation || "(no name)"} max={120} /></a>
       </span>
       <span class="clip muted traces-sub">
         <ServiceName name={root.service} />
-        {isOther && <span class="clip">› <Foreign text={matched.operation} max={80} /> {formatDuration(matched.duration_ns)}{trace.n_matched > 1 ? `, one of ${formatNumber(trace.n_matched)}` : ""}</span>}
+        {matched && <span class="clip">› <Foreign text={matched.operation} max={80} /> {formatDuration(matched.duration_ns)}{trace.n_matched > 1 ? `, one of ${formatNumber(trace.n_matched)}` : ""}</span>}
       </span>
     </span>
   );
@@ -61,8 +59,8 @@ function Duration({ trace, longestNs }: { trace: FoundTrace; longestNs: number }
   );
 }
 
-function columnsOf(width: number, longestNs: number, nowMs: number): Column<FoundTrace>[] {
-  const title: Column<FoundTrace> = { id: "title", title: "Trace", width: "minmax(10em, 1.4fr)", cell: (trace) => <Title trace={trace} /> };
+function columnsOf(width: number, longestNs: number, nowMs: number, asksForSpans: boolean): Column<FoundTrace>[] {
+  const title: Column<FoundTrace> = { id: "title", title: "Trace", width: "minmax(10em, 1.4fr)", cell: (trace) => <Title trace={trace} matched={matchOf(trace, asksForSpans)} /> };
   const duration: Column<FoundTrace> = { id: "duration", title: "Duration", width: "minmax(7em, 0.7fr)", cell: (trace) => <Duration trace={trace} longestNs={longestNs} /> };
   const services: Column<FoundTrace> = { id: "services", title: "Services, with their spans", width: "minmax(12em, 1fr)", cell: (trace) => <Services trace={trace} /> };
   const spans: Column<FoundTrace> = { id: "spans", title: "Spans", isNumber: true, width: "4.5em", cell: (trace) => formatNumber(trace.n_spans) };
@@ -76,7 +74,7 @@ function columnsOf(width: number, longestNs: number, nowMs: number): Column<Foun
   return [title, duration, services, spans, errors, started];
 }
 
-export function Results({ traces, nowMs }: { traces: readonly FoundTrace[]; nowMs: number }) {
+export function Results({ traces, nowMs, asksForSpans }: { traces: readonly FoundTrace[]; nowMs: number; asksForSpans: boolean }) {
   const [ref, { width }] = useSize<HTMLDivElement>();
   const longestNs = traces.reduce((longest, trace) => Math.max(longest, trace.duration_ns), 0);
   return (
@@ -84,12 +82,12 @@ export function Results({ traces, nowMs }: { traces: readonly FoundTrace[]; nowM
       {width > 0 && (
         <VirtualTable
           label="Traces"
-          columns={columnsOf(width, longestNs, nowMs)}
+          columns={columnsOf(width, longestNs, nowMs, asksForSpans)}
           rows={traces}
           keyOf={(trace) => trace.trace_id}
           rowHeight={ROW_HEIGHT}
           height={`min(${(traces.length + 1) * ROW_HEIGHT + 2}px, max(20em, calc(100vh - 340px)))`}
-          onOpen={(trace) => navigate({ view: "traces", rest: trace.trace_id, params: { span: new URL(traceUrl(trace), location.href).searchParams.get("span") } })}
+          onOpen={(trace) => navigate({ view: "traces", rest: trace.trace_id, params: { span: matchOf(trace, asksForSpans)?.span_id } })}
         />
       )}
     </div>

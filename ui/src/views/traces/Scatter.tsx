@@ -9,14 +9,13 @@ import { formatDuration, formatTime, shortened } from "../../lib/format.ts";
 import { navigate } from "../../lib/route.ts";
 import { colourOf } from "../../lib/services.ts";
 import { isDark, zone } from "../../lib/theme.ts";
-import { resolveTime, type TimeRange } from "../../lib/time.ts";
-import { dotsOf, nearestDot, type Dot } from "./dots.ts";
+import { dotsOf, nearestDot, type Dot, type Plot } from "./dots.ts";
 
 const HEIGHT = 96;
 const LEFT = 64;
 const PAD = 8;
 
-function draw(canvas: HTMLCanvasElement, width: number, { dots, lowNs, highNs }: ReturnType<typeof dotsOf>, pointed: Dot | null): void {
+function draw(canvas: HTMLCanvasElement, width: number, { dots, lowNs, highNs }: Plot, pointed: Dot | null): void {
   const ratio = devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(HEIGHT * ratio);
@@ -53,11 +52,11 @@ function draw(canvas: HTMLCanvasElement, width: number, { dots, lowNs, highNs }:
   }
 }
 
-export function Scatter({ traces, range, nowMs }: { traces: readonly FoundTrace[]; range: TimeRange; nowMs: number }) {
+export function Scatter({ traces }: { traces: readonly FoundTrace[] }) {
   const [host, { width }] = useSize<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [pointed, setPointed] = useState<Dot | null>(null);
-  const plot = useMemo(() => dotsOf(traces, resolveTime(range.from, nowMs), resolveTime(range.until, nowMs)), [traces, range.from, range.until, nowMs]);
+  const plot = useMemo(() => dotsOf(traces), [traces]);
   const dark = isDark.value;
   useEffect(() => {
     if (width > 0) draw(canvas.current!, width, plot, pointed);
@@ -77,10 +76,14 @@ export function Scatter({ traces, range, nowMs }: { traces: readonly FoundTrace[
           if (dot) navigate({ view: "traces", rest: dot.trace.trace_id });
         }}
       />
-      <p class="scatter-note clip">
-        {pointed
-          ? `${shortened(pointed.trace.root.operation, 80)}: ${formatDuration(pointed.trace.duration_ns)} at ${formatTime(pointed.trace.start_ns / 1e6, zone.value)}`
-          : "Duration over time; a click opens a trace."}
+      <p class="scatter-note">
+        <span class="number">{formatTime(plot.fromMs, zone.value)}</span>
+        <span class="clip">
+          {pointed
+            ? `${shortened(pointed.trace.root.operation, 80)}: ${formatDuration(pointed.trace.duration_ns)} at ${formatTime(pointed.trace.start_ns / 1e6, zone.value).slice(11)}`
+            : "Duration over time; a click opens a trace"}
+        </span>
+        <span class="number">{formatTime(plot.untilMs, zone.value).slice(11)}</span>
       </p>
     </div>
   );

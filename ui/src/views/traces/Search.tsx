@@ -17,7 +17,7 @@ import { NoTraces } from "./NoTraces.tsx";
 import { Operations } from "./Operations.tsx";
 import { Results } from "./Results.tsx";
 import { Scatter } from "./Scatter.tsx";
-import { changeSearch, isNarrowed, rangeParams, searchOf, type SearchState } from "./state.ts";
+import { asksForSpans, changeSearch, isNarrowed, rangeParams, searchOf, type SearchState } from "./state.ts";
 
 /** What is found, page after page: the pages that are there are not asked for again. */
 function useFound(state: SearchState) {
@@ -94,8 +94,8 @@ function SearchIn({ state }: { state: SearchState }) {
             <span class="spread" />
             <Segmented label="Order" value={state.order} choices={order} onChange={(next) => changeSearch({ order: next === "newest" ? null : next })} />
           </header>
-          <Scatter traces={traces} range={range} nowMs={found.value!.nowMs} />
-          <Results traces={traces} nowMs={found.value!.nowMs} />
+          <Scatter traces={traces} />
+          <Results traces={traces} nowMs={found.value!.nowMs} asksForSpans={asksForSpans(state)} />
           {hasMore && (
             <div class="traces-more">
               <Button disabled={found.isLoading} onClick={() => navigate({ params: { rows: String(traces.length + 50) } }, "replace")}>

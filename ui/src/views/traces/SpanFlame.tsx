@@ -5,12 +5,13 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { commandOf, curlOf, exportUrl, getFlame, getLines, type Question } from "../../api/flame.ts";
 import type { Trace } from "../../api/traces.ts";
 import { Button, Empty, Failure, Loading, Segmented } from "../../components/basics.tsx";
+import { exactly } from "../../components/panel/patterns.ts";
 import { ProfilePanel, type ProfileSource } from "../../components/panel/ProfilePanel.tsx";
 import { useResource } from "../../lib/resource.ts";
-import { navigate, route, type Params } from "../../lib/route.ts";
+import { navigate, route, urlOf, type Params } from "../../lib/route.ts";
 import { isReduced } from "../../lib/theme.ts";
 import { Foreign } from "./parts.tsx";
-import { exploreUrl, questionFor, samplesOf, scopes, slowFastUrl, typeName, type Scope } from "./profiles.ts";
+import { exploreUrl, questionFor, samplesOf, scopes, slowFastUrl, timesFor, typeName, type Scope } from "./profiles.ts";
 import type { SpanTree } from "./spans.ts";
 
 /** Parameters of the panel's own place in a graph; another graph has others. */
@@ -25,7 +26,7 @@ function scopeOf(text: string | undefined): Scope | null {
   return scopes.find((one) => one === text) ?? null;
 }
 
-function sourceOf(question: Question, title: string): ProfileSource {
+function sourceOf(question: Question, title: string, around: { from: string; until: string }): ProfileSource {
   return {
     kind: "query",
     title,
@@ -34,6 +35,7 @@ function sourceOf(question: Question, title: string): ProfileSource {
     curl: () => curlOf(question),
     command: () => commandOf(question),
     lines: (functionName, signal) => getLines(question, functionName, signal),
+    tracesUrl: (functionName) => urlOf("traces", { query: question.query, function: exactly(functionName), order: "slowest", ...around }),
   };
 }
 
@@ -58,7 +60,7 @@ function Shown({ trace, tree, span, scope, wanted }: { trace: Trace; tree: SpanT
   const question = questionFor(trace, one, scope, type);
   const key = JSON.stringify(question);
   const flame = useResource(key, (signal) => getFlame(question, signal));
-  const source = useMemo(() => sourceOf(question, `${one.service} ${one.operation}`), [key]);
+  const source = useMemo(() => sourceOf(question, `${one.service} ${one.operation}`, timesFor(trace, one, "operation")), [key]);
   const hasCome = flame.value !== undefined;
   useEffect(() => {
     if (hasCome) section.current?.scrollIntoView({ block: "nearest", behavior: isReduced.peek() ? "auto" : "smooth" });

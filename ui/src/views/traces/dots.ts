@@ -11,18 +11,31 @@ export interface Dot {
   trace: FoundTrace;
 }
 
-/** Dots, and the durations at the ends of the scale: powers of ten. */
-export function dotsOf(traces: readonly FoundTrace[], fromMs: number, untilMs: number): { dots: Dot[]; lowNs: number; highNs: number } {
+export interface Plot {
+  dots: Dot[];
+  fromMs: number; // what the left and right edges mean
+  untilMs: number;
+  lowNs: number; // and the ends of the scale: powers of ten
+  highNs: number;
+}
+
+const LEAST_MS = 1000;
+
+/** From the first of some traces (there is one at least) to the last: pages of a list may be of a small part of the time. */
+export function dotsOf(traces: readonly FoundTrace[]): Plot {
   const durations = traces.map((trace) => Math.max(1, trace.duration_ns));
+  const starts = traces.map((trace) => trace.start_ns / 1e6);
   const low = Math.floor(Math.log10(Math.min(...durations)));
   const high = Math.max(low + 1, Math.ceil(Math.log10(Math.max(...durations))));
-  const length = Math.max(1, untilMs - fromMs);
+  const [first, last] = [Math.min(...starts), Math.max(...starts)];
+  const margin = Math.max(0, LEAST_MS - (last - first)) / 2;
+  const [fromMs, untilMs] = [first - margin, last + margin];
   const dots = traces.map((trace, i) => ({
     trace,
-    x: Math.min(1, Math.max(0, (trace.start_ns / 1e6 - fromMs) / length)),
+    x: (starts[i] - fromMs) / (untilMs - fromMs),
     y: 1 - (Math.log10(durations[i]) - low) / (high - low),
   }));
-  return { dots, lowNs: 10 ** low, highNs: 10 ** high };
+  return { dots, fromMs, untilMs, lowNs: 10 ** low, highNs: 10 ** high };
 }
 
 export function nearestDot(dots: readonly Dot[], x: number, y: number, width: number, height: number): Dot | null {

@@ -13,10 +13,13 @@ export type Scope = (typeof scopes)[number];
 
 const isCpu = (type: string) => /^[^:]*:cpu:nanoseconds:/.test(type);
 
-/** CPU first, then by how many samples there are; the ones that count samples last, as they say the same in other words. */
+/** CPU first, then by how many samples there are. What only counts the samples of another type says nothing new, and is left
+ * out. */
 export function sortedSamples(samples: readonly SpanSamples[]): SpanSamples[] {
-  const rank = (one: SpanSamples) => (isCpu(one.type) ? 0 : one.unit === "count" ? 2 : 1);
-  return [...samples].sort((a, b) => rank(a) - rank(b) || b.n_samples - a.n_samples);
+  const nameOf = (one: SpanSamples) => one.type.split(":")[0];
+  const isCount = (one: SpanSamples) => /^[^:]*:samples:count:/.test(one.type);
+  const isNew = (one: SpanSamples) => !isCount(one) || !samples.some((other) => other !== one && nameOf(other) === nameOf(one) && !isCount(other));
+  return samples.filter(isNew).sort((a, b) => Number(isCpu(b.type)) - Number(isCpu(a.type)) || b.n_samples - a.n_samples);
 }
 
 /** Samples of all given spans, by type. */

@@ -52,6 +52,11 @@ export function isNarrowed(state: SearchState): boolean {
   return Boolean(state.service || state.operation || state.min || state.max || state.isError || state.function || state.attributes.length > 0);
 }
 
+/** Whether it is about certain spans, so that it matters which one of a trace was found. */
+export function asksForSpans(state: SearchState): boolean {
+  return isNarrowed({ ...state, service: "" });
+}
+
 /** Changes the search; the list begins anew then. */
 export function changeSearch(params: Params, how: "push" | "replace" = "push"): void {
   navigate({ params: { ...params, rows: null } }, how);

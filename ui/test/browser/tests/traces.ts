@@ -148,6 +148,17 @@ test("a span without samples says so, and where there are some", async (scene) =
   assert.ok(await page.getByRole("button", { name: "Flame graph of this span" }).isDisabled());
 });
 
+test("traces through a function are those whose spans were sampled in it", async (scene) => {
+  const through = { query: "checkout.cpu", function: "^promotion_rules$", order: "slowest" };
+  const wanted = await found(scene, through);
+  assert.equal(wanted.length, nShopTraces);
+  const page = await openAt(scene, addressOf("traces", { ...lastHour, ...through }));
+  await sees(page, "50 or more traces, slowest first");
+  await sees(page, "through a function like ^promotion_rules$, in checkout.cpu");
+  await page.getByRole("button", { name: /^Remove: through a function/ }).click();
+  await until("it is gone", () => paramOf(page, "function") === null && paramOf(page, "query") === null);
+});
+
 test("slow against fast leads to the comparison", async (scene) => {
   const page = await openAt(scene, traceAddress(traceIds.checkout, { span: placed.spanId }));
   await page.getByRole("link", { name: "Slow against fast" }).first().click();
