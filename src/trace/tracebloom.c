@@ -135,12 +135,26 @@ static bool may_have_value(struct slice bits, struct slice key, struct slice tex
            may_have_bytes(bits, key, text);
 }
 
+int tracebloom_check(struct slice bytes, struct error *err)
+{
+    size_t n_bytes = bytes.len - 1;
+
+    if (bytes.len == 0)
+        return error_set(err, ERR_CORRUPT, "a filter of attributes has no bytes");
+    if (bytes.ptr[0] != BLOOM_VERSION)
+        return error_set(err, ERR_VERSION, "a filter of attributes is of version %u, this program knows %d",
+                         (unsigned char)bytes.ptr[0], BLOOM_VERSION);
+    if (n_bytes < MIN_BYTES || n_bytes > TRACEBLOOM_MAX_BYTES || (n_bytes & (n_bytes - 1)) != 0)
+        return error_set(err, ERR_CORRUPT,
+                         "a filter of attributes has %zu bytes, allowed are powers of two of %u to %u", n_bytes,
+                         MIN_BYTES, TRACEBLOOM_MAX_BYTES);
+    return 0;
+}
+
 bool tracebloom_may_have(struct slice bytes, const struct tracestore_filter *filter)
 {
     struct slice bits = slice_sub(bytes, 1, bytes.len);
 
-    if (bytes.len == 0 || bytes.ptr[0] != BLOOM_VERSION || bits.len < MIN_BYTES || (bits.len & (bits.len - 1)) != 0)
-        return true;
     for (uint32_t i = 0; i < filter->n_attributes; i++)
         if (!may_have_value(bits, filter->attributes[i].key, filter->attributes[i].value.text))
             return false;

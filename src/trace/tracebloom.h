@@ -22,5 +22,7 @@ void tracebloom_add_span(struct tracebloom *bloom, const struct span *span);
 /* Appends it, folded; then it is to be cleared. */
 void tracebloom_encode(struct tracebloom *bloom, struct buffer *out);
 
-/* Whether spans of a block with these bytes may have all attributes of the filter. Bytes that cannot be read say yes. */
+/* Whether the bytes are a filter. Errors: ERR_CORRUPT, ERR_VERSION. */
+MUST_CHECK int tracebloom_check(struct slice bytes, struct error *err);
+/* Whether spans of a block with these bytes, which were checked, may have all attributes that are asked for. */
 bool tracebloom_may_have(struct slice bytes, const struct tracestore_filter *filter);

@@ -84,18 +84,23 @@ TEST(tracebloom_is_wrong_seldom_and_never_about_what_is_there)
     memory_free(bloom);
 }
 
-TEST(tracebloom_that_cannot_be_read_says_nothing)
+TEST(tracebloom_knows_what_is_no_filter)
 {
     struct buffer bytes;
+    struct error err;
 
     buffer_init(&bytes, 0);
-    CHECK(may_have(&bytes, "user", "ann"));
-    for (unsigned i = 0; i < 66; i++) {
+    CHECK_ERROR(tracebloom_check(buffer_slice(&bytes), &err), &err, ERR_CORRUPT);
+    CHECK_HAS(err.text, "no bytes");
+    for (unsigned i = 0; i < 200; i++) {
         buffer_append_byte(&bytes, i == 0 ? 1 : 0);
-        CHECK(may_have(&bytes, "user", "ann") == (bytes.len != 65));
+        if (bytes.len == 65 || bytes.len == 129)
+            CHECK_OK(tracebloom_check(buffer_slice(&bytes), &err), &err);
+        else
+            CHECK_ERROR(tracebloom_check(buffer_slice(&bytes), &err), &err, ERR_CORRUPT);
     }
+    CHECK_HAS(err.text, "has 199 bytes, allowed are powers of two of 64 to 65536");
     bytes.data[0] = 2;
-    buffer_truncate(&bytes, 65);
-    CHECK(may_have(&bytes, "user", "ann"));
+    CHECK_ERROR(tracebloom_check(buffer_slice(&bytes), &err), &err, ERR_VERSION);
     buffer_done(&bytes);
 }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "trace/spanblock.h"
 #include "trace/spanrow.h"
+#include "trace/tracebloom.h"
 #include "trace/traceindex.h"
 #include "trace/tracekeys.h"
 #include "trace/tracetally.h"
@@ -87,6 +88,7 @@ static int check_block(struct slice key, struct slice value, struct arena *arena
         if (tracetally_decode(&value, &tally, err) < 0)
             return -1;
         return spanblock_header_decode(value, unpacker, arena, &header, err);
+    case TRACEKEYS_BLOOM: return tracebloom_check(value, err);
     case TRACEKEYS_INDEX: return check_page(key, value, err);
     case TRACEKEYS_TALLY: return tracetally_decode(&value, &tally, err);
     default: return check_key_kind(key, err);

@@ -44,6 +44,7 @@ int traceread_pass(struct traceread *read, const struct hourly_view *view, struc
     if (err->code != ERR_CORRUPT && err->code != ERR_VERSION)
         return -1;
     hourly_note_damage(read->hourly, view, err);
+    read->n_damaged++;
     return 0;
 }
 
@@ -81,6 +82,8 @@ static int get_value(struct traceread *read, const struct hourly_view *view, boo
 int traceread_tally(struct traceread *read, const struct hourly_view *view, const struct hourly_number *closing,
                     struct tracetally *ret_tally, struct error *err)
 {
+    static const struct tracetally everything = { UINT64_MAX, 0, INT64_MAX, INT64_MAX };
+    uint64_t n_damaged = read->n_damaged;
     struct slice rest;
     bool has;
 
@@ -90,8 +93,10 @@ int traceread_tally(struct traceread *read, const struct hourly_view *view, cons
     if (get_value(read, view, &has, err) < 0)
         return -1;
     rest = buffer_slice(&read->body);
-    if (has && tracetally_decode(&rest, ret_tally, err) < 0)
-        return traceread_pass(read, view, err);
+    if (has && tracetally_decode(&rest, ret_tally, err) < 0 && traceread_pass(read, view, err) < 0)
+        return -1;
+    if (read->n_damaged > n_damaged)
+        *ret_tally = everything;
     return 0;
 }
 
@@ -170,7 +175,11 @@ int traceread_may_have_attributes(struct traceread *read, const struct hourly_vi
     tracekeys_put_block(&read->key, TRACEKEYS_BLOOM, closing->hour, closing->number, read->tenant, block);
     if (get_value(read, view, &has, err) < 0)
         return -1;
-    *ret_may_have = !has || tracebloom_may_have(buffer_slice(&read->body), filter);
+    if (!has)
+        return 0;
+    if (tracebloom_check(buffer_slice(&read->body), err) < 0)
+        return traceread_pass(read, view, err);
+    *ret_may_have = tracebloom_may_have(buffer_slice(&read->body), filter);
     return 0;
 }
 

@@ -20,6 +20,7 @@ struct traceread {
     struct buffer key, body;
     struct arena scratch; /* of the block, header or row that is looked at */
     uint64_t n_searched;  /* spans */
+    uint64_t n_damaged;   /* values that were passed by */
 };
 /* All is borrowed. traceread_done accepts one whose init failed. Errors: ERR_INVALID: no name of a tenant; ERR_MEMORY.
  * Thread: one at a time. */
@@ -45,7 +46,8 @@ static inline bool traceread_has_hour(const struct hourly_view *view, uint8_t ho
     return traceread_slots_of(view, hour, from_ns, until_ns, &slots);
 }
 
-/* What a closing has of the tenant; n_spans 0 = nothing. Errors: kv.h. */
+/* What a closing has of the tenant; n_spans 0 = nothing. One that cannot be read says that everything may be there. Errors:
+ * kv.h. */
 MUST_CHECK int traceread_tally(struct traceread *read, const struct hourly_view *view,
                                const struct hourly_number *closing, struct tracetally *ret_tally, struct error *err);
 /* A header as it is found: its tally, and the rest to be read with traceread_header. Valid during the call. */

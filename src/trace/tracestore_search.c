@@ -341,8 +341,6 @@ static int find_traces(struct searching *searching, const struct traceplace *aft
     const struct tracestore_filter *filter = &search->filter;
 
     for (size_t n_wanted = search->limit + 1 + (after ? SPARE_TRACES : 0);; n_wanted *= 4) {
-        if (n_wanted * sizeof(struct traceplace) * 4 > searching->read.max_bytes)
-            return error_set(err, ERR_LIMIT, "too many traces stand before this page; narrow the range instead");
         tracetop_done(&searching->top);
         tracetop_init(&searching->top, search->order, n_wanted, after);
         searching->read.n_searched = 0;
@@ -352,6 +350,8 @@ static int find_traces(struct searching *searching, const struct traceplace *aft
         tracetop_settle(&searching->top);
         if (searching->top.places.n > search->limit || !searching->top.has_cut)
             return 0;
+        if (n_wanted * 16 * sizeof(struct traceplace) > searching->read.max_bytes)
+            return error_set(err, ERR_LIMIT, "too many traces stand before this page; narrow the range instead");
     }
 }
 
