@@ -246,6 +246,31 @@ refuses 2 "needs --operation" hearth slow-fast shop.cpu --data-dir data --tenant
 refuses 2 "is not like KEY=VALUE" hearth traces --attribute x --data-dir data --tenant mine
 refuses 2 "--max-duration is less" hearth traces --min-duration 2s --max-duration 1s --data-dir data --tenant mine
 
+t "a server that is asked by --url prints the same"
+# same_by_url COMMAND...: about the minute of all requests.
+same_by_url() {
+    set -- "$@" --tenant mine --from $((base / 1000000000)) --until $((base / 1000000000 + 60))
+    run hearth "$@" --data-dir data
+    mv .out here.out && mv .err here.err
+    here=$status
+    run hearth "$@" --url "$url"
+    status_is "$here"
+    same_file .out here.out
+    same_file .err here.err
+}
+same_by_url traces --service pay --order slowest -n 3
+same_by_url traces --error --json
+same_by_url traces --query shop.cpu --function slow_path
+same_by_url traces --page nonsense
+same_by_url trace "$(trace_of 7)"
+same_by_url trace "$(trace_of 99)"
+same_by_url operations --service shop --json
+same_by_url operations --service nosuch
+same_by_url slow-fast shop.cpu --operation 'GET /cart' --scale totals
+same_by_url slow-fast shop.cpu --operation nosuch
+same_by_url query shop.cpu --operation 'GET /cart' --attribution root --format folded
+same_by_url explain shop.cpu --operation parse --dry-run
+
 t "without the server its files answer, and know of no link"
 stop_server
 run hearth trace "$(trace_of 19)" --json --data-dir data --tenant mine
