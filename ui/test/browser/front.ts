@@ -18,16 +18,7 @@ export interface Rule {
   delayMs?: number;
   cutsAfter?: number; // bytes of the answer, then the connection ends
   isRefused?: boolean; // the connection ends without an answer
-  instead?: (params: URLSearchParams) => string; // what the server is asked in its place
-  headers?: Record<string, string>; // added to the server's answer
-  answer?: FrontAnswer | ((params: URLSearchParams) => FrontAnswer);
-}
-
-export interface FrontAnswer {
-  status: number;
-  type: string;
-  body: string | Uint8Array;
-  headers?: Record<string, string>;
+  answer?: { status: number; type: string; body: string | Uint8Array };
 }
 
 export class Front {
@@ -62,9 +53,8 @@ export class Front {
       return;
     }
     if (rule?.answer) {
-      const { status, type, body, headers } = typeof rule.answer === "function" ? rule.answer(new URL(url, target).searchParams) : rule.answer;
-      outgoing.writeHead(status, { ...headers, "content-type": type });
-      outgoing.end(body);
+      outgoing.writeHead(rule.answer.status, { "content-type": rule.answer.type });
+      outgoing.end(rule.answer.body);
       return;
     }
     if (this.#folder && incoming.method === "GET" && (path.startsWith("/assets/") || /^\/($|explore|traces|compare|status|adhoc)/.test(path))) {
@@ -73,15 +63,14 @@ export class Front {
       outgoing.end(readFileSync(join(this.#folder, file)));
       return;
     }
-    this.#pass(target, incoming, outgoing, rule ?? { path: /./ });
+    this.#pass(target, incoming, outgoing, rule?.cutsAfter);
   }
 
-  #pass(target: URL, incoming: IncomingMessage, outgoing: ServerResponse, { cutsAfter, instead, headers: added }: Rule): void {
-    const path = instead ? instead(new URL(incoming.url ?? "/", target).searchParams) : incoming.url;
+  #pass(target: URL, incoming: IncomingMessage, outgoing: ServerResponse, cutsAfter: number | undefined): void {
     const headers = { ...incoming.headers, host: target.host };
     if (headers.origin) headers.origin = target.origin;
-    const passed = request({ host: target.hostname, port: target.port, path, method: incoming.method, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, ...added });
+    const passed = request({ host: target.hostname, port: target.port, path: incoming.url, method: incoming.method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       if (cutsAfter === undefined) {
         answer.pipe(outgoing);
         return;

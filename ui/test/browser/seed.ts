@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hearth } from "./hearth.ts";
+import { metricsRequest } from "./metrics.ts";
 import { makePprof, type Frame, type Sample } from "./pprof.ts";
 
 export interface Stacks {
@@ -163,4 +164,5 @@ function* profilesOfShop(ui: string, nowMs: number): Generator<{ path: string; b
 /** Fills `server`; the last profile began a minute before `nowMs`. */
 export async function seedShop(server: Hearth, ui: string, nowMs: number): Promise<void> {
   await server.postAll(profilesOfShop(ui, nowMs));
+  await server.post("/v1/metrics", metricsRequest("checkout", nowMs, 70), "application/json");
 }

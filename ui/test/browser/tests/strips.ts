@@ -5,15 +5,12 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { addressOf, lastHour } from "../addresses.ts";
 import { accessibilityProblems, settle, testsOf, until, type Scene } from "../harness.ts";
-import { metricsAnswer } from "../metrics.ts";
 
 const test = testsOf("strips");
 const checkout = { query: "checkout.cpu", ...lastHour };
 
 async function openStrips(scene: Scene, params: Record<string, string> = {}, width = 1280): Promise<Page> {
-  const front = await scene.front("shop");
-  front.rules = [{ path: /api\/v1\/metrics/, answer: metricsAnswer }];
-  const page = await scene.open(addressOf("explore", { ...checkout, ...params }), { at: front.url, width });
+  const page = await scene.open(addressOf("explore", { ...checkout, ...params }), { width });
   await settle(page);
   return page;
 }
@@ -97,9 +94,7 @@ test("strips are there for screen readers and on small screens", async (scene) =
 });
 
 test("a service without metrics has no strips", async (scene) => {
-  const front = await scene.front("shop");
-  front.rules = [{ path: /api\/v1\/metrics/, answer: { status: 200, type: "application/json", body: '{"series":[],"step_s":30}' } }];
-  const page = await scene.open(addressOf("explore", checkout), { at: front.url });
+  const page = await scene.open(addressOf("explore", { query: "frontend.cpu", ...lastHour }));
   await settle(page);
   assert.equal(await page.locator(".strips").count(), 0);
 });
