@@ -98,7 +98,7 @@ static int fill(void *context, struct error *err)
     arena_init(&arena, 1 << 20);
     operationtable_init(&table, &arena);
     for (int i = 0; result == 0 && i < 100; i++)
-        result = operationtable_add_span(&table, SLICE("s"), slice_of("abcdefgh" + i % 8, 1), i * 100, false, err);
+        result = operationtable_add_span(&table, SLICE("s"), slice_of(&"abcdefgh"[i % 8], 1), i * 100, false, err);
     if (result == 0)
         result = operationtable_finish(&table, &operations, err);
     if (result == 0)
