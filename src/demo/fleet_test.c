@@ -11,6 +11,13 @@
 
 #define HOSTS 25
 
+/* The thread sanitizer calls handlers later than the signal came: where a thread was is lost. */
+#if defined(__SANITIZE_THREAD__)
+#define IS_DELAYED true
+#else
+#define IS_DELAYED false
+#endif
+
 /* Keeps what was posted until there is enough. */
 struct office {
     struct buffer bodies[2]; /* of the fleet's thread, until it has ended */
@@ -70,7 +77,7 @@ static void check_request(const struct buffer *body, const char *first_pod)
         check_profile(&batch, &batch.profiles[i]);
     CHECK(has_label(&batch, &batch.profiles[0], "pod", first_pod));
     CHECK(!has_label(&batch, &batch.profiles[1], "pod", first_pod));
-    CHECK(has_function(&batch, "parse_json"));
+    CHECK(IS_DELAYED || has_function(&batch, "parse_json"));
     batch_done(&batch);
 }
 

@@ -79,8 +79,9 @@ static void send_metrics(struct telemetry *telemetry)
     lock_mutex_acquire(&telemetry->lock);
     if (telemetry->measure)
         telemetry->measure(telemetry->measure_context, &metrics);
-    lock_mutex_release(&telemetry->lock);
+    /* under the lock, since points borrow from whoever measured */
     procmetrics_encode(&metrics, telemetry->resource, METRICS_LABELS, &telemetry->body);
+    lock_mutex_release(&telemetry->lock);
     send(telemetry, METRICS_PATH);
 }
 
