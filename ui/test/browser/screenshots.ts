@@ -8,6 +8,7 @@ import { addressOf, compareAddress, lastHour, uploadExample } from "./addresses.
 import { Room, settle, Stage, type Theme, type Tools } from "./harness.ts";
 import type { Hearth } from "./hearth.ts";
 import { shrink } from "./png.ts";
+import { placed, traceIds } from "./seedTraces.ts";
 
 interface Picture {
   name: string;
@@ -25,6 +26,7 @@ const pictures: Picture[] = [
   { name: "search", path: () => addressOf("explore", { ...hourOfCheckout, by: "region", show: "flame", search: "regex|json" }) },
   { name: "sandwich", path: () => addressOf("explore", { ...hourOfCheckout, show: "sandwich", fn: "malloc" }) },
   { name: "narrow", path: () => addressOf("explore", { ...hourOfCheckout }), width: 400 },
+  { name: "trace", path: () => addressOf(`traces/${traceIds.checkout}`, { span: placed.spanId, flame: "own", path: "1" }), server: "traces" },
   { name: "compare", path: compareAddress },
   { name: "status", path: () => "/status" },
   {

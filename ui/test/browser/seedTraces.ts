@@ -50,9 +50,14 @@ function shopTrace(n: number, startMs: number, random: () => number): Made {
   ];
   const sample = (k: number, ms: number, ...names: string[]): Sample => ({ stack: stack(...names), values: [Math.max(1, Math.round(ms / 10)), Math.round(ms * 1e6)], labels: { span_id: id(k), trace_id: trace } });
   const samples = [
-    sample(1, work * 0.2, "main", "checkout_place"),
-    sample(1, work * 0.5, "main", "checkout_place", "promotion_rules"),
-    sample(2, 8, "main", "checkout_place", "load_cart"),
+    sample(1, work * 0.05, "main", "serve", "checkout_place"),
+    sample(1, work * 0.1, "main", "serve", "checkout_place", "price_cart", "round_money"),
+    sample(1, work * 0.08, "main", "serve", "checkout_place", "write_answer", "json_string"),
+    sample(1, work * 0.04, "main", "serve", "checkout_place", "write_answer"),
+    sample(1, work * 0.12, "main", "serve", "checkout_place", "promotion_rules"),
+    sample(1, work * 0.26, "main", "serve", "checkout_place", "promotion_rules", "match_rule", "regex_step"),
+    sample(1, work * 0.1, "main", "serve", "checkout_place", "promotion_rules", "match_rule"),
+    sample(2, 8, "main", "serve", "checkout_place", "load_cart"),
   ];
   return { spans, samples };
 }
@@ -77,7 +82,7 @@ function traceOf(kind: number, startMs: number, n: number, parentOf: (i: number)
     const parent = parentOf(i);
     return {
       traceId: traceId(kind, 1), spanId: spanId(kind, i + 1), ...(parent === null ? {} : { parentId: spanId(kind, parent + 1) }),
-      service: `service-${i % 7}`, name: `step ${i}`, startMs: startMs + i * 0.1, durationMs: (n - i) * 0.1 + 1, ...more(i),
+      service: `service-${i % 7}`, name: `step ${i % 40}`, attributes: { number: i }, startMs: startMs + i * 0.1, durationMs: (n - i) * 0.1 + 1, ...more(i),
     };
   });
 }

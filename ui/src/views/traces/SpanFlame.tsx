@@ -39,6 +39,13 @@ function sourceOf(question: Question, title: string, around: { from: string; unt
   };
 }
 
+/** Scrolls just so far that most of the screen is the element's; what is above it stays in sight as far as that goes. */
+function bringIntoSight(element: HTMLElement): void {
+  const box = element.getBoundingClientRect();
+  const hidden = box.top + Math.min(box.height, innerHeight * 0.62) - innerHeight;
+  if (hidden > 0) scrollBy({ top: hidden, behavior: isReduced.peek() ? "auto" : "smooth" });
+}
+
 export function SpanFlame({ trace, tree, span }: { trace: Trace; tree: SpanTree; span: number }) {
   const { params } = route.value;
   const scope = scopeOf(params.get("flame"));
@@ -63,7 +70,7 @@ function Shown({ trace, tree, span, scope, wanted }: { trace: Trace; tree: SpanT
   const source = useMemo(() => sourceOf(question, `${one.service} ${one.operation}`, timesFor(trace, one, "operation")), [key]);
   const hasCome = flame.value !== undefined;
   useEffect(() => {
-    if (hasCome) section.current?.scrollIntoView({ block: "nearest", behavior: isReduced.peek() ? "auto" : "smooth" });
+    if (hasCome && section.current) bringIntoSight(section.current);
   }, [hasCome]);
 
   const isNothing = flame.value !== undefined && !flame.isStale && flame.value.tree.totals[0] === 0 && flame.value.tree.n <= 1;
@@ -88,7 +95,7 @@ function Shown({ trace, tree, span, scope, wanted }: { trace: Trace; tree: SpanT
       {isNothing && <section class="card"><NoSamples scope={scope} /></section>}
       {flame.value && !isNothing && (
         <div class={flame.isStale ? "stale" : ""} aria-busy={flame.isLoading}>
-          <ProfilePanel tree={flame.value.tree} source={source} height="max(24rem, 62vh)" />
+          <ProfilePanel tree={flame.value.tree} source={source} height="max(24rem, 60vh)" />
         </div>
       )}
     </section>
