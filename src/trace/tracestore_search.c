@@ -34,6 +34,7 @@ struct searching {
     size_t next_block;
     VEC(struct source) heads;
     const struct hourly_view *view;
+    bool is_over; /* nothing in days before this one can make a difference: they are not even opened */
 };
 
 static void searching_done(struct searching *searching)
@@ -314,13 +315,22 @@ static int read_sources(struct searching *searching, struct error *err)
     return 0;
 }
 
+/* Whether nothing that started before `until_ns` can make a difference any more. */
+static bool is_enough(struct searching *searching, int64_t until_ns)
+{
+    if (is_slowest(searching))
+        return false;
+    tracetop_settle(&searching->top);
+    return !tracetop_may_take(&searching->top, until_ns - 1, INT64_MAX);
+}
+
 static int search_day(void *context, const struct hourly_view *view, struct error *err)
 {
     struct searching *searching = context;
     const struct tracestore_filter *filter = filter_of(searching);
 
     searching->view = view;
-    for (uint8_t hour = 24; hour-- > 0;) {
+    for (uint8_t hour = 24; hour-- > 0 && !is_enough(searching, view->start_ns + (hour + 1) * HOURLY_HOUR_NS);) {
         if (!traceread_has_hour(view, hour, filter->from_ns, filter->until_ns))
             continue;
         if (add_hour(searching, hour, err) < 0)
@@ -328,7 +338,10 @@ static int search_day(void *context, const struct hourly_view *view, struct erro
         if (!is_slowest(searching) && read_sources(searching, err) < 0)
             return -1;
     }
-    return is_slowest(searching) ? read_sources(searching, err) : 0;
+    if (is_slowest(searching))
+        return read_sources(searching, err);
+    searching->is_over = is_enough(searching, view->start_ns);
+    return searching->is_over ? error_set(err, ERR_CANCELLED, "the page is full") : 0;
 }
 
 /* --- the page --- */
@@ -344,8 +357,10 @@ static int find_traces(struct searching *searching, const struct traceplace *aft
         tracetop_done(&searching->top);
         tracetop_init(&searching->top, search->order, n_wanted, after);
         searching->read.n_searched = 0;
+        searching->is_over = false;
         if (hourly_each_day(searching->read.hourly, filter->from_ns, filter->until_ns ? filter->until_ns : INT64_MAX,
-                            true, search_day, searching, err) < 0)
+                            true, search_day, searching, err) < 0 &&
+            !searching->is_over)
             return -1;
         tracetop_settle(&searching->top);
         if (searching->top.places.n > search->limit || !searching->top.has_cut)
