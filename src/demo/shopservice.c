@@ -36,7 +36,8 @@ struct clerk {
 
 struct shopservice {
     struct shopservice_options options;
-    struct httpserver *server;
+    struct httpserver *server; /* of the owner: handlers may run before it is known */
+    _Atomic uint16_t port;
     struct clerk *clerks;
     uint32_t n_clerks;
     struct thread audit;
@@ -427,7 +428,10 @@ static int start_server(struct shopservice *service, struct error *err)
                                           .max_connections = 1024,
                                           .max_body_bytes = 1 << 20 };
 
-    return httpserver_start(&options, &service->server, err);
+    if (httpserver_start(&options, &service->server, err) < 0)
+        return -1;
+    atomic_store(&service->port, httpserver_address(service->server, 0).port);
+    return 0;
 }
 
 int shopservice_start(const struct shopservice_options *options, struct shopservice **ret_service, struct error *err)
@@ -470,7 +474,7 @@ void shopservice_stop(struct shopservice *service)
 
 uint16_t shopservice_port(const struct shopservice *service)
 {
-    return httpserver_address(service->server, 0).port;
+    return atomic_load(&service->port);
 }
 
 uint64_t shopservice_served(const struct shopservice *service)
