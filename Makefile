@@ -140,6 +140,7 @@ screenshots: $(BUILD)/hearth $(NODE_MODULES)
 	node ui/test/browser/screenshots.mjs
 ui-bench: $(NODE_MODULES)
 	node ui/bench/flame.mjs
+	node ui/bench/waterfall.mjs
 
 # --- fuzzing: one target per reader of outside bytes; libFuzzer in the fuzz variant, a replaying main() elsewhere ---
 FUZZERS := $(patsubst fuzz/fuzz_%.c,%,$(wildcard fuzz/fuzz_*.c))

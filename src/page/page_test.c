@@ -140,7 +140,8 @@ TEST(the_shell_of_offline_pages_has_its_marks_or_an_error_says_why_not)
 
 TEST(every_view_is_the_same_page)
 {
-    static const char *const paths[] = { "/", "/explore", "/compare?x=1", "/status", "/adhoc", "/adhoc/a1b2", "/traces", "/traces/0123" };
+    static const char *const paths[] = { "/",      "/explore",    "/compare?x=1", "/status",
+                                         "/adhoc", "/adhoc/a1b2", "/traces",      "/traces/0123" };
     struct httpserver *server = start();
 
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {

@@ -12,15 +12,23 @@ export function useWindow(whole: Range): [Range, (range: Range) => void] {
   const text = route.value.params.get("window") ?? "";
   const [range, setRange] = useState(() => parseWindow(text, whole));
   const timer = useRef(0);
+  const written = useRef(text);
+  /* What others wrote (the back button) wins; what was written from here is older than what is shown by now. */
   useEffect(() => {
+    if (text === written.current) return;
     clearTimeout(timer.current);
-    setRange((now) => ((printWindow(now, whole) ?? "") === text ? now : parseWindow(text, whole)));
-    return () => clearTimeout(timer.current);
+    written.current = text;
+    setRange(parseWindow(text, whole));
   }, [text, whole]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const show = (next: Range) => {
     setRange(next);
     clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => navigate({ params: { window: printWindow(next, whole) } }, "replace"), URL_DELAY_MS);
+    timer.current = window.setTimeout(() => {
+      const place = printWindow(next, whole);
+      written.current = place ?? "";
+      navigate({ params: { window: place } }, "replace");
+    }, URL_DELAY_MS);
   };
   return [range, show];
 }
