@@ -58,15 +58,26 @@ static bool is_wished(const struct traceload_wish *wish, int64_t start_ns)
     return start_ns >= wish->from_ns && start_ns < wish->until_ns;
 }
 
+/* Whether the span stands where the wish says, and is met for the first time. */
+static bool is_place(const struct traceload_wish *wish, const struct span *span)
+{
+    struct traceplace place = traceplace_of(span);
+
+    return wish->place && !wish->has_place && traceplace_compare(TRACESTORE_SLOWEST, &place, wish->place) == 0;
+}
+
 static int add_span(struct load *load, struct traceload_wish *wish, const struct span *span, bool is_taken,
                     struct error *err)
 {
+    bool is_at_place = is_taken && is_place(wish, span);
     struct span *made;
     struct tracemerge_item *item;
 
+    wish->has_place |= is_at_place;
     if (wish->items.n >= load->how->max_spans) {
         wish->is_cut = true;
-        return 0;
+        if (!is_at_place)
+            return 0;
     }
     if (load->arena->used_bytes - load->used_bytes > load->how->max_bytes)
         return error_set(err, ERR_LIMIT, "the traces take more than %zu bytes of memory; narrow the range",
@@ -74,7 +85,7 @@ static int add_span(struct load *load, struct traceload_wish *wish, const struct
     made = ARENA_NEW(load->arena, struct span, err);
     if (!made || spancopy_make(&load->copy, span, load->how->is_whole, made, err) < 0)
         return -1;
-    item = VEC_PUSH(&wish->items, load->how->max_spans, err);
+    item = VEC_PUSH(&wish->items, load->how->max_spans + 1, err);
     if (!item)
         return -1;
     *item = (struct tracemerge_item){ made, is_taken };

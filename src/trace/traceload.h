@@ -4,12 +4,15 @@
 
 #include "base/vec.h"
 #include "trace/tracemerge.h"
+#include "trace/traceplace.h"
 #include "trace/traceread.h"
 
 /* A trace, and the range in which its spans start. */
 struct traceload_wish {
     uint8_t trace_id[SPAN_TRACE_ID_BYTES];
     int64_t from_ns, until_ns;
+    const struct traceplace *place;    /* of a span that is found in any case, also beyond max_spans; NULL = none */
+    bool has_place;                    /* it was found */
     VEC(struct tracemerge_item) items; /* what was found: each once, by start */
     bool is_cut;                       /* there are more */
 };

@@ -389,7 +389,8 @@ static int load_traces(struct searching *searching, struct traceload_wish *wishe
         const struct traceplace *place = &searching->top.places.items[i];
 
         wishes[i] = (struct traceload_wish){ .from_ns = MAX(place->start_ns - AROUND_NS, 0),
-                                             .until_ns = place->start_ns + AROUND_NS };
+                                             .until_ns = place->start_ns + AROUND_NS,
+                                             .place = place };
         memcpy(wishes[i].trace_id, place->trace_id, sizeof(wishes[i].trace_id));
     }
     return traceload_run(&searching->read, wishes, n, &how, arena, err);

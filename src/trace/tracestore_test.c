@@ -238,3 +238,34 @@ TEST(tracestore_answers_take_no_more_memory_than_they_may)
     tracestore_close(store);
     arena_done(&arena);
 }
+
+/* A search looks at a thousand spans of a trace in any case, and at more where there is memory: where a trace stands must not
+ * hang on which those are. */
+TEST(tracestore_search_finds_a_span_that_comes_late_in_a_long_trace)
+{
+    enum { N_SPANS = 1500 };
+    struct tracestore *store = open_store(test_directory(), false);
+    struct tracestore_asker asker = { .max_bytes = 2000 * sizeof(struct span) };
+    struct tracestore_search search = { .filter.service = SLICE("pay"), .limit = 5 };
+    struct tracestore_results results;
+    struct span *spans;
+    struct arena arena;
+    struct error err;
+
+    arena_init(&arena, 0);
+    spans = ARENA_ARRAY(&arena, struct span, N_SPANS, &err);
+    for (size_t i = 0; i < N_SPANS; i++)
+        spans[i] = tracesample_span(1, i + 1, 0, NOW - N_SPANS + (int64_t)i, 1);
+    spans[N_SPANS - 1].resource = &tracesample_resources[2];
+    write_spans(store, "t", spans, N_SPANS);
+    for (int is_closed = 0; is_closed < 2; is_closed++) {
+        CHECK_OK(tracestore_search(store, SLICE("t"), &search, &asker, &arena, &results, &err), &err);
+        CHECK_EQ(results.n, 1);
+        CHECK_EQ(bytes_get_be64(results.items[0].matched.span_id), N_SPANS);
+        CHECK_EQ(results.items[0].n_spans, 1001);
+        CHECK(results.items[0].is_cut);
+        CHECK_OK(tracestore_close_hours(store, &err), &err);
+    }
+    tracestore_close(store);
+    arena_done(&arena);
+}
