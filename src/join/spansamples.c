@@ -167,10 +167,11 @@ static int find_plan(struct reading *reading, const struct seriesinfo *series, s
 static uint32_t find_span(const struct reading *reading, const struct link *link, struct slice service)
 {
     const uint32_t *first = map_find(&reading->first_of_id, word_of(link->span_id));
+    uint32_t i = first ? *first : SPANTREE_NONE;
 
     if (!first || reading->next_of_id[*first] == SPANTREE_NONE)
-        return first ? *first : SPANTREE_NONE;
-    for (uint32_t i = *first; i != SPANTREE_NONE; i = reading->next_of_id[i])
+        return i;
+    for (uint32_t n = 0; i != SPANTREE_NONE && n < SPANTREE_MAX_TWINS; i = reading->next_of_id[i], n++)
         if (slice_equal(reading->query->spans[i].resource->service, service))
             return i;
     return *first;

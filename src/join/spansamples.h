@@ -2,7 +2,8 @@
 /* What samples say of the spans of a trace: how many each has of every type, and where its time went.
  *
  * J1  A sample belongs to the span whose id it carries, whichever service sent it: senders of span profiles tell no trace.
- *     Of two spans of one id (span.h, P1) it is the one of the sample's service, else the first in the list.
+ *     Of two spans of one id (span.h, P1) it is the one of the sample's service, else the first in the list; of more than
+ *     SPANTREE_MAX_TWINS only the first are looked at.
  * J2  All services are read at once, from profiles whose window began up to SPANSAMPLES_BEFORE_NS before the first span,
  *     and not behind the last.
  * J3  By `own`, a span has the samples that carry its id. By `root`, also those of all spans below it that the same process

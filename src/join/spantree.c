@@ -81,11 +81,13 @@ static bool is_of_one_service(const struct span *a, const struct span *b)
 /* The caller's side of a call whose other side this is, with the same id. */
 static uint32_t find_caller(const struct growing *g, uint32_t at)
 {
+    uint32_t twin = first_of(g, word_of(g->spans[at].span_id));
+
     if (is_calling(&g->spans[at]))
         return SPANTREE_NONE;
-    for (uint32_t i = first_of(g, word_of(g->spans[at].span_id)); i != SPANTREE_NONE; i = g->next_of_id[i])
-        if (i != at && is_calling(&g->spans[i]))
-            return i;
+    for (uint32_t n = 0; twin != SPANTREE_NONE && n < SPANTREE_MAX_TWINS; twin = g->next_of_id[twin], n++)
+        if (twin != at && is_calling(&g->spans[twin]))
+            return twin;
     return SPANTREE_NONE;
 }
 
@@ -94,10 +96,11 @@ static uint32_t find_parent(const struct growing *g, uint32_t at)
 {
     const struct span *span = &g->spans[at];
     uint32_t found = find_caller(g, at), first = SPANTREE_NONE, called = SPANTREE_NONE;
+    uint32_t i = first_of(g, word_of(span->parent_id));
 
     if (found != SPANTREE_NONE)
         return found;
-    for (uint32_t i = first_of(g, word_of(span->parent_id)); i != SPANTREE_NONE; i = g->next_of_id[i]) {
+    for (uint32_t n = 0; i != SPANTREE_NONE && n < SPANTREE_MAX_TWINS; i = g->next_of_id[i], n++) {
         if (i == at)
             continue;
         if (is_of_one_service(&g->spans[i], span))

@@ -5,6 +5,7 @@
  *     before the span that started first, which is an orphan then: a sender can write anything.
  * W2  The two sides of a call may share an id (span.h, P1): then the caller's span is the parent of the other one, and spans
  *     that name the id as their parent hang below the one of their own service, or else below the side that was called.
+ *     Of more than SPANTREE_MAX_TWINS spans of one id only the first by their start are looked at.
  * W3  A local root is where a service takes up work: a span without a parent, with one of another service, or that says itself
  *     that its parent is elsewhere (its kind, or its flags). What is below it up to the next local roots is what one
  *     process did for it.
@@ -15,7 +16,8 @@
 #include "base/arena.h"
 #include "trace/span.h"
 
-#define SPANTREE_NONE UINT32_MAX
+#define SPANTREE_NONE      UINT32_MAX
+#define SPANTREE_MAX_TWINS 16u /* two are usual; a sender that has thousands must not cost a look at each from each */
 
 struct spantree_node {
     uint32_t span;    /* place in the list that was given */

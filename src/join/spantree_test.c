@@ -96,6 +96,28 @@ TEST(spantree_puts_both_sides_of_a_call_under_one_id)
     CHECK_TREE("02^ 55\n.03 0\n.02^ 0\n", "02<00 a op 0+80/client", "02<00 b op 20+40/server", "03<02 a op 5+15");
 }
 
+/* A sender that gives all its spans one id makes no work for each pair of them. */
+TEST(spantree_looks_at_so_many_spans_of_one_id)
+{
+    for (unsigned n_before = SPANTREE_MAX_TWINS - 1; n_before <= SPANTREE_MAX_TWINS; n_before++) {
+        struct span_sample sample = { .n = 0 };
+        struct spantree tree;
+        struct arena arena;
+        struct error err;
+        uint32_t n_roots = 0;
+
+        arena_init(&arena, 0);
+        for (unsigned i = 0; i < n_before; i++)
+            span_sample_add(&sample, "02<00 a op 0+10");
+        span_sample_add(&sample, "02<00 a op 1+10/client");
+        CHECK_OK(spantree_build(sample.spans, sample.n, &arena, &tree, &err), &err);
+        for (uint32_t i = 0; i < tree.n; i++)
+            n_roots += tree.nodes[i].parent == SPANTREE_NONE;
+        CHECK_EQ(n_roots, n_before < SPANTREE_MAX_TWINS ? 1 : sample.n);
+        arena_done(&arena);
+    }
+}
+
 TEST(spantree_cuts_circles)
 {
     CHECK_TREE("01?^ 0\n", "01<01 a op 0+10");
@@ -122,7 +144,7 @@ TEST(spantree_ends_where_times_do)
     arena_done(&arena);
 }
 
-/* A chain, as deep as it has spans; and a star. */
+/* A chain, as deep as it has spans; a star; and spans of one id that name it as their parent. */
 TEST(spantree_takes_any_depth_and_any_width)
 {
     enum { MANY = 100000 };
@@ -130,13 +152,14 @@ TEST(spantree_takes_any_depth_and_any_width)
     struct span *spans = memory_alloc_zero(MANY * sizeof(*spans), &err);
     struct span_resource resource = { .service = SLICE("a") };
 
-    for (int is_star = 0; is_star < 2; is_star++) {
+    for (int form = 0; form < 3; form++) {
+        bool is_star = form == 1, are_twins = form == 2;
         struct spantree tree;
         struct arena arena;
 
         arena_init(&arena, 0);
         for (uint64_t i = 0; i < MANY; i++) {
-            uint64_t id = i + 1, parent = is_star ? i > 0 : i;
+            uint64_t id = are_twins ? 1 : i + 1, parent = is_star ? i > 0 : are_twins ? 1 : i;
 
             spans[i] = (struct span){ .start_ns = (int64_t)i, .duration_ns = 2 * MANY - 2 * (int64_t)i };
             spans[i].resource = &resource;
@@ -144,7 +167,7 @@ TEST(spantree_takes_any_depth_and_any_width)
             memcpy(spans[i].parent_id, &parent, SPAN_ID_BYTES);
         }
         CHECK_OK(spantree_build(spans, MANY, &arena, &tree, &err), &err);
-        CHECK_EQ(tree.nodes[MANY - 1].depth, is_star ? 1 : MANY - 1);
+        CHECK_EQ(tree.nodes[MANY - 1].depth, is_star || are_twins ? 1 : MANY - 1);
         CHECK_EQ(tree.nodes[0].n_below, MANY - 1);
         arena_done(&arena);
     }
