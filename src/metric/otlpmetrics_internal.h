@@ -91,7 +91,7 @@ struct otlpmetrics_labels {
     struct metric_label items[METRIC_MAX_LABELS];
     uint32_t n;
 };
-/* Adds a label; of one key the first stays, and of too many those first in the order. */
+/* Adds a label; of one key the first stays, and of too many those first in the order, and the service. */
 void otlpmetrics_labels_add(struct otlpmetrics_labels *labels, struct slice key, struct slice value);
 
 /* What a resource tells. */

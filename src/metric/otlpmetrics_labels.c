@@ -1,25 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/json.h"
+#include "metric/metricseries.h"
 #include "metric/otlpmetrics_internal.h"
 #include "wire/keyvalue.h"
 
-void otlpmetrics_labels_add(struct otlpmetrics_labels *labels, struct slice key, struct slice value)
+/* Has the last label give way to one that comes before it: false if there is none. The service stays: without it nobody
+ * finds the series. */
+static bool make_room(struct otlpmetrics_labels *labels, struct slice key)
+{
+    uint32_t last = labels->n - 1;
+    bool is_service = slice_equal(labels->items[last].key, METRICSERIES_SERVICE);
+    uint32_t victim = is_service ? last - 1 : last;
+
+    if (slice_compare(key, labels->items[victim].key) > 0)
+        return false;
+    labels->items[victim] = labels->items[last];
+    labels->n--;
+    return true;
+}
+
+/* Where a label of the key stands, or would: it is there if `*ret_is_there`. */
+static uint32_t find_place(const struct otlpmetrics_labels *labels, struct slice key, bool *ret_is_there)
 {
     uint32_t at = labels->n;
     int order = 1;
 
-    if (key.len == 0 || value.len == 0)
-        return;
     while (at > 0 && (order = slice_compare(key, labels->items[at - 1].key)) < 0)
         at--;
-    if (at > 0 && order == 0)
+    *ret_is_there = at > 0 && order == 0;
+    return at;
+}
+
+void otlpmetrics_labels_add(struct otlpmetrics_labels *labels, struct slice key, struct slice value)
+{
+    bool is_there;
+    uint32_t at = find_place(labels, key, &is_there);
+
+    if (key.len == 0 || value.len == 0 || is_there)
         return;
-    if (at == METRIC_MAX_LABELS)
-        return;
-    if (labels->n < METRIC_MAX_LABELS)
-        labels->n++;
-    memmove(&labels->items[at + 1], &labels->items[at], (labels->n - 1 - at) * sizeof(labels->items[0]));
+    if (labels->n == METRIC_MAX_LABELS) {
+        if (!make_room(labels, key))
+            return;
+        at = find_place(labels, key, &is_there);
+    }
+    memmove(&labels->items[at + 1], &labels->items[at], (labels->n - at) * sizeof(labels->items[0]));
     labels->items[at] = (struct metric_label){ key, value };
+    labels->n++;
 }
 
 /* A single value as text; empty for lists, maps, bytes and nothing. */
@@ -91,13 +117,11 @@ int otlpmetrics_resource_labels(const struct otlpmetrics_resource *resource, str
 {
     struct slice service = resource->service, instance = resource->instance;
 
-    if (service.len == 0) {
-        service = slice_from(resource->executable.len
-                                 ? arena_printf(arena, err, "unknown_service:%.*s", SLICE_ARG(resource->executable))
-                                 : "unknown_service");
-        if (!service.ptr)
-            return -1;
-    }
+    /* As for profiles and spans, so that they find each other. */
+    if (service.len == 0)
+        service = resource->executable;
+    if (service.len == 0)
+        service = SLICE("unknown_service");
     if (instance.len == 0 && resource->pid.len) {
         instance = slice_from(arena_printf(arena, err, "%.*s%s%.*s", SLICE_ARG(resource->host),
                                            resource->host.len ? ":" : "", SLICE_ARG(resource->pid)));
@@ -105,7 +129,7 @@ int otlpmetrics_resource_labels(const struct otlpmetrics_resource *resource, str
             return -1;
     }
     ret_labels->n = 0;
-    otlpmetrics_labels_add(ret_labels, SLICE("service_name"), slice_sub(service, 0, METRIC_MAX_VALUE_BYTES));
+    otlpmetrics_labels_add(ret_labels, METRICSERIES_SERVICE, slice_sub(service, 0, METRIC_MAX_VALUE_BYTES));
     otlpmetrics_labels_add(ret_labels, SLICE("instance"),
                            slice_sub(instance.len ? instance : resource->host, 0, METRIC_MAX_VALUE_BYTES));
     otlpmetrics_labels_add(ret_labels, SLICE("version"), resource->version);

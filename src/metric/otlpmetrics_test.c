@@ -306,7 +306,7 @@ TEST(otlpmetrics_names_services_that_have_no_name)
         true);
 
     CHECK_EQ(read.points.n, 2);
-    CHECK_TEXT(label_of(&read.points.items[0], "service_name"), "unknown_service:shopd");
+    CHECK_TEXT(label_of(&read.points.items[0], "service_name"), "shopd");
     CHECK_TEXT(label_of(&read.points.items[0], "instance"), "a");
     CHECK_TEXT(label_of(&read.points.items[1], "service_name"), "unknown_service");
     CHECK_TEXT(label_of(&read.points.items[1], "instance"), "-");
@@ -335,6 +335,31 @@ TEST(otlpmetrics_keeps_so_many_labels_and_so_long_ones)
     CHECK_EQ(label_of(point, "z").len, METRIC_MAX_VALUE_BYTES);
     CHECK_TEXT(label_of(point, "zz13"), "13");
     CHECK_TEXT(label_of(point, "zz14"), "-");
+    for (uint32_t i = 1; i < point->series->n_labels; i++)
+        CHECK(slice_compare(point->series->labels[i - 1].key, point->series->labels[i].key) < 0);
+}
+
+TEST(otlpmetrics_keeps_the_service_whatever_labels_there_are)
+{
+    AUTO(buffer_done) struct buffer metric;
+    struct otlpmetrics_read read;
+    const struct metric_point *point;
+
+    buffer_init(&metric, 1 << 20);
+    buffer_append_text(&metric, "{\"name\":\"go.x\",\"gauge\":{\"dataPoints\":[{\"timeUnixNano\":1,\"asInt\":1,"
+                                "\"attributes\":[{\"key\":\"z\",\"value\":{\"intValue\":1}}");
+    for (int i = 30; i-- > 0;)
+        buffer_printf(&metric, ",{\"key\":\"a%02d\",\"value\":{\"intValue\":%d}}", i, i);
+    buffer_append_text(&metric, "]}]}}");
+    buffer_append_byte(&metric, '\0');
+    read = decoded_metric(metric.data);
+    point = &read.points.items[0];
+    CHECK_EQ(point->series->n_labels, METRIC_MAX_LABELS);
+    CHECK_TEXT(label_of(point, "service_name"), "shop");
+    CHECK_TEXT(label_of(point, "a00"), "0");
+    CHECK_TEXT(label_of(point, "a14"), "14");
+    CHECK_TEXT(label_of(point, "a15"), "-");
+    CHECK_TEXT(label_of(point, "z"), "-");
     for (uint32_t i = 1; i < point->series->n_labels; i++)
         CHECK(slice_compare(point->series->labels[i - 1].key, point->series->labels[i].key) < 0);
 }
