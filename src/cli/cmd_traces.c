@@ -215,6 +215,8 @@ static void put_found(struct json *json, const struct tracestore_found *found)
     put_number(json, "duration_ns", found->duration_ns);
     put_number(json, "n_spans", found->n_spans);
     put_number(json, "n_errors", found->n_errors);
+    json_key(json, "is_cut");
+    json_bool(json, found->is_cut);
     json_key(json, "root");
     json_object_begin(json);
     put_name(json, &found->root);
@@ -264,8 +266,8 @@ static void print_row(struct table *table, const struct tracestore_found *found)
     table_cell(table, slice_from(idtext_of_trace(found->matched.trace_id).text));
     table_cell(table, slice_from(clock_format(found->start_ns, CLOCK_ZONE_UTC, 3, time)));
     table_cell(table, slice_from(units_human_ns(found->duration_ns).text));
-    table_printf(table, "%u", found->n_spans);
-    table_printf(table, "%u", found->n_errors);
+    table_printf(table, "%u%s", found->n_spans, found->is_cut ? "+" : "");
+    table_printf(table, "%u%s", found->n_errors, found->is_cut ? "+" : "");
     table_cell(table, slice_from(units_human_ns(found->matched.duration_ns).text));
     table_cell_name(table, "", found->matched.resource->service, "");
     table_cell_name(table, "", found->matched.name, found->matched.status == SPAN_ERROR ? " (failed)" : "");
@@ -344,7 +346,8 @@ const struct command cmd_traces = {
     .description =
         "Lists traces that have a span as asked for: of a service, of an operation, of some duration, failed, with an "
         "attribute; in a range of time, the last hour unless given. All that is asked must hold for one and the same "
-        "span. The table shows the trace, and of it the span by which it was found: the newest, or the slowest.\n\n"
+        "span. The table shows the trace, and of it the span by which it was found: the newest, or the slowest. Not "
+        "all spans of a long trace are counted; a + says that there are more.\n\n"
         "With --query and --function, traces that went through a function: the span has samples in which it was seen.",
     .config_bytes = sizeof(struct traces_config),
     .options = { OPTION_GROUP("Options", listing_options), OPTION_GROUP("Selecting", traces_options),

@@ -223,6 +223,21 @@ same "$code" 404
 ask '/api/v1/operations' -H "$theirs"
 same "$(json 'd["operations"]')" "[]"
 
+t "a long trace is found by its last span, and says that not all of it was counted"
+python3 - "$base" >long.json <<'END'
+import json, sys
+spans = [{"traceId": "%032x" % 77, "spanId": "%016x" % (i + 1), "name": "last" if i == 4999 else "step",
+          "startTimeUnixNano": str(int(sys.argv[1]) + i), "endTimeUnixNano": str(int(sys.argv[1]) + i + 1)} for i in range(5000)]
+json.dump({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}, sys.stdout)
+END
+ask /v1/traces -X POST --data-binary @long.json -H 'Content-Type: application/json' -H 'X-Scope-OrgID: long'
+same "$code" 200
+ask '/api/v1/traces?operation=last' -H 'X-Scope-OrgID: long'
+same "$(json '[(t["n_spans"], t["is_cut"]) for t in d["traces"]]')" "[(5000, False)]"
+run hearth traces --operation last --json --query-memory 1MiB --data-dir data --tenant long
+same "$(json '[(t["n_spans"] < 5000, t["is_cut"], t["matched"]["operation"]) for t in d["traces"]]')" \
+    "[(True, True, 'last')]"
+
 # --- the commands ---
 
 t "the commands print tables and a waterfall"

@@ -94,7 +94,7 @@ export function syntheticTrace(nSpans: number, seed = 1, startNs = 1789948800e9)
 export function foundOf(trace: Trace): FoundTrace {
   const [root] = trace.spans;
   return {
-    trace_id: trace.trace_id, start_ns: trace.start_ns, duration_ns: trace.duration_ns, n_spans: trace.n_spans, n_errors: trace.n_errors,
+    trace_id: trace.trace_id, start_ns: trace.start_ns, duration_ns: trace.duration_ns, n_spans: trace.n_spans, n_errors: trace.n_errors, is_cut: trace.is_cut,
     root: { span_id: root.span_id, service: root.service, operation: root.operation }, services: trace.services, n_matched: 1,
     matched: { span_id: root.span_id, service: root.service, operation: root.operation, start_ns: trace.start_ns, duration_ns: root.duration_ns, is_error: root.status === "error" },
   };

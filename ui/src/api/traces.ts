@@ -16,6 +16,7 @@ export interface FoundTrace {
   duration_ns: number;
   n_spans: number;
   n_errors: number;
+  is_cut: boolean; // there are more spans than were counted
   root: { span_id: string; service: string; operation: string };
   services: ServiceCount[];
   matched: { span_id: string; service: string; operation: string; start_ns: number; duration_ns: number; is_error: boolean };

@@ -63,7 +63,7 @@ function columnsOf(width: number, longestNs: number, nowMs: number, asksForSpans
   const title: Column<FoundTrace> = { id: "title", title: "Trace", width: "minmax(10em, 1.4fr)", cell: (trace) => <Title trace={trace} matched={matchOf(trace, asksForSpans)} /> };
   const duration: Column<FoundTrace> = { id: "duration", title: "Duration", width: "minmax(7em, 0.7fr)", cell: (trace) => <Duration trace={trace} longestNs={longestNs} /> };
   const services: Column<FoundTrace> = { id: "services", title: "Services, with their spans", width: "minmax(12em, 1fr)", cell: (trace) => <Services trace={trace} /> };
-  const spans: Column<FoundTrace> = { id: "spans", title: "Spans", isNumber: true, width: "4.5em", cell: (trace) => formatNumber(trace.n_spans) };
+  const spans: Column<FoundTrace> = { id: "spans", title: "Spans", isNumber: true, width: "4.5em", cell: (trace) => `${formatNumber(trace.n_spans)}${trace.is_cut ? "+" : ""}` };
   const errors: Column<FoundTrace> = { id: "errors", title: "Errors", width: "6.5em", cell: (trace) => <ErrorCount n={trace.n_errors} /> };
   const started: Column<FoundTrace> = {
     id: "started", title: "Started", width: "7em",
