@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "metric/metriccheck.h"
 #include "metric/metricseries.h"
 #include "metric/metricstore_internal.h"
 
@@ -16,7 +17,7 @@
 /* A request is written in parts of so many rows. */
 #define BATCH_MAX            8192u
 
-static const struct hourly_kind metrics_kind = { .name = "metrics", .close = metricclose_head };
+static const struct hourly_kind metrics_kind = { .name = "metrics", .close = metricclose_head, .check = metriccheck };
 
 /* --- opening --- */
 
