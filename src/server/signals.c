@@ -62,6 +62,7 @@ static int64_t retry_after(enum error_code code)
     switch (code) {
     case ERR_FULL:
     case ERR_BUSY:
+    case ERR_CLOSED:
     case ERR_IO:
     case ERR_MEMORY: return RETRY_AFTER_NS;
     default: return 0;
@@ -173,6 +174,7 @@ void signals_refuse_logs(struct exchange *exchange)
 
 /* --- upkeep --- */
 
+/* ERR_CLOSED says that the server stops: heads that were being closed stay as they are. */
 static void do_upkeep(struct thread *thread, void *context)
 {
     struct server *server = context;
@@ -181,9 +183,9 @@ static void do_upkeep(struct thread *thread, void *context)
     while (thread_sleep(thread, UPKEEP_EVERY_NS)) {
         int64_t now_ns = clock_now_ns();
 
-        if (tracestore_maintain(server->traces, now_ns, &err) < 0)
+        if (tracestore_maintain(server->traces, now_ns, &err) < 0 && err.code != ERR_CLOSED)
             LOG_EVERY(60, LOG_WARN, "server", "the upkeep of traces failed: %s", err.text);
-        if (metricstore_maintain(server->runtime_metrics, now_ns, &err) < 0)
+        if (metricstore_maintain(server->runtime_metrics, now_ns, &err) < 0 && err.code != ERR_CLOSED)
             LOG_EVERY(60, LOG_WARN, "server", "the upkeep of metrics failed: %s", err.text);
     }
 }
@@ -228,6 +230,10 @@ int signals_open(struct server *server, struct error *err)
 
 void signals_close(struct server *server)
 {
+    if (server->traces)
+        tracestore_stop(server->traces);
+    if (server->runtime_metrics)
+        metricstore_stop(server->runtime_metrics);
     thread_stop(&server->upkeep);
     metricstore_close(server->runtime_metrics);
     tracestore_close(server->traces);
