@@ -8,6 +8,7 @@
 
 #define MAX_SOURCES     (1u << 24) /* what fits beside a hash of 40 bits */
 #define PAGES_PER_CHECK 64u
+#define ROWS_PER_CHECK  4096u
 
 /* Hash << 24 | source, so that sorting brings sources of a trace together. */
 struct finding {
@@ -88,17 +89,20 @@ static int add_head(struct finding *finding, const struct hourly_head *head, str
     AUTO(kv_iterator_freep) struct kv_iterator *iterator = NULL;
     struct traceread *read = finding->read;
     uint8_t trace_id[SPAN_TRACE_ID_BYTES];
-    uint32_t slot;
+    uint32_t slot, n_rows = 0;
 
     buffer_clear(&read->key);
     tracekeys_put_tenant(&read->key, TRACEKEYS_SLOT, read->tenant);
     if (buffer_check(&read->key, err) < 0 || kv_iterator_new(finding->view->kv, head->family, finding->view->snapshot,
                                                              buffer_slice(&read->key), true, &iterator, err) < 0)
         return -1;
-    for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator))
+    for (; kv_iterator_is_valid(iterator); kv_iterator_next(iterator)) {
+        if (n_rows++ % ROWS_PER_CHECK == 0 && traceread_check(read, err) < 0)
+            return -1;
         if (tracekeys_parse_trace_slot(kv_iterator_key(iterator), read->tenant, trace_id, &slot) &&
             add(finding, traceindex_hash(trace_id), err) < 0)
             return -1;
+    }
     if (kv_iterator_check(iterator, err) == 0)
         return 0;
     finding->often->is_unknown = true;
