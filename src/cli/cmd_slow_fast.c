@@ -11,12 +11,26 @@ struct slow_fast_config {
     struct ask_config ask;
     struct askspans_config spans;
     double share;
+    unsigned scale;
     const char *from, *until;
+};
+
+enum { SCALE_SPANS, SCALE_TOTALS, SCALE_NONE };
+static const char *const scale_words[] = {
+    [SCALE_SPANS] = "spans", [SCALE_TOTALS] = "totals", [SCALE_NONE] = "none", NULL
+};
+static const enum diff_scaling scalings[] = {
+    [SCALE_SPANS] = DIFF_EQUAL_COUNTS, [SCALE_TOTALS] = DIFF_EQUAL_TOTALS, [SCALE_NONE] = DIFF_ABSOLUTE
 };
 
 static const struct option_spec slow_fast_options[] = {
     { "share", OPTION_PERCENT, FIELD(slow_fast_config, share), "5%", "How many of the spans are the slow ones.",
       .min = "0.01%", .max = "90%", .is_flag_only = true },
+    { "scale", OPTION_ENUM, FIELD(slow_fast_config, scale), "spans",
+      "Scale the slow ones before comparing: to as many spans (what a span costs), to equal totals (which share of "
+      "it), "
+      "or not at all.",
+      .words = scale_words },
     { "from", OPTION_TEXT, FIELD(slow_fast_config, from), NULL,
       "Spans and profiles that began at this time or later; an hour before --until unless given. " STORAGE_TIME_HELP,
       .value_name = "TIME", .is_flag_only = true },
@@ -45,7 +59,7 @@ static void tell_split(const struct ask *ask, const struct operationspans *spans
 /* Gives each side its spans; `spans` are two or more. */
 static int split(const struct ask *ask, const struct storagesignals_traces *traces,
                  const struct operationspans_query *query, struct operationspans *spans,
-                 struct ask_question questions[2], struct error *err)
+                 struct ask_question questions[2], uint64_t ret_counts[2], struct error *err)
 {
     const struct slow_fast_config *config = ask->context->config;
     size_t n_slow = operationspans_split(spans, config->share);
@@ -65,13 +79,15 @@ static int split(const struct ask *ask, const struct storagesignals_traces *trac
         operationspans_ids(spans, n_slow, spans->n, sets[FAST], err) < 0)
         return -1;
     tell_split(ask, spans, n_slow);
+    ret_counts[FAST] = spans->n - n_slow;
+    ret_counts[SLOW] = n_slow;
     if (config->spans.attribution == ASKSPANS_OWN)
         return 0;
     return spanfamily_of_service(&family, query->service, sets, ARRAY_LEN(sets), err);
 }
 
 static int split_all(const struct ask *ask, const struct storagesignals_traces *traces,
-                     struct ask_question questions[2], struct error *err)
+                     struct ask_question questions[2], uint64_t ret_counts[2], struct error *err)
 {
     const struct slow_fast_config *config = ask->context->config;
     struct operationspans_query query = { .traces = traces->store,
@@ -85,7 +101,7 @@ static int split_all(const struct ask *ask, const struct storagesignals_traces *
     if (askspans_service(&questions[0], &query.service, err) < 0 || operationspans_read(&query, &spans, err) < 0)
         return -1;
     if (spans.n >= 2)
-        return split(ask, traces, &query, &spans, questions, err);
+        return split(ask, traces, &query, &spans, questions, ret_counts, err);
     if (spans.n == 0 && askspans_tell_none(ask, traces, query.service, config->spans.operation, &questions[0], err) < 0)
         return -1;
     return error_set(err, ERR_NOT_FOUND,
@@ -114,13 +130,15 @@ static int answer(const struct ask *ask, struct ask_question questions[2], struc
     AUTO(storagesignals_end_traces) struct storagesignals_traces use = { 0 };
     const char *title = arena_printf(ask->context->arena, err, "%s: the slowest %s against the others",
                                      config->spans.operation, units_human_percent(config->share).text);
+    struct comparing_config scaled = config->comparing;
     struct comparing comparing = { .context = ask->context,
-                                   .config = &config->comparing,
+                                   .config = &scaled,
                                    .sides = { side_names[FAST], side_names[SLOW] },
                                    .title = slice_from(title) };
 
+    scaled.table.scaling = scalings[config->scale];
     if (!title || resolve_both(ask, questions, err) < 0 || ask_use_traces(ask->context, ask->config, &use, err) < 0 ||
-        split_all(ask, &use, questions, err) < 0)
+        split_all(ask, &use, questions, comparing.counts, err) < 0)
         return -1;
     return comparing_questions(&comparing, ask, questions, err);
 }
@@ -153,18 +171,19 @@ const struct command cmd_slow_fast = {
         "as 'hearth diff' does: before are the others, after are the slow ones. The service is that of the query. How "
         "many "
         "spans each side has, and from which duration on they are slow, is told on standard error.\n\n"
-        "The sides are of different size: --scale totals compares shares, and so answers what slow spans do "
-        "differently.\n\n"
+        "What a span costs is compared: where slow spans do more of everything, everything grew. --scale totals "
+        "compares "
+        "shares, and so answers what they do differently.\n\n"
         "Samples must carry the ids of spans. By --attribution root those of spans below count as well, where these "
         "are of the same process.",
     .config_bytes = sizeof(struct slow_fast_config),
-    .options = { COMPARING_GROUPS(slow_fast_config, comparing), OPTION_GROUP("Selecting", slow_fast_options),
+    .options = { COMPARING_UNSCALED_GROUPS(slow_fast_config, comparing), OPTION_GROUP("Selecting", slow_fast_options),
                  ASKSPANS_GROUP(slow_fast_config, spans), VIEW_GROUP(slow_fast_config, comparing.view),
                  VIEW_FILTER_GROUP(slow_fast_config, comparing.view.filter),
                  VIEW_FILTER_TAG_GROUP(slow_fast_config, comparing.view.filter), ASK_GROUPS(slow_fast_config, ask) },
     .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "Which samples, as for 'hearth query': 'checkout.cpu'." } },
-    .examples = { { "hearth slow-fast shop.cpu --operation 'GET /pay' --scale totals",
-                    "What the slowest twentieth of an operation spends its CPU time on, other than the rest." },
+    .examples = { { "hearth slow-fast shop.cpu --operation 'GET /pay'",
+                    "What the slowest twentieth of an operation spends more CPU time on than the rest." },
                   { "hearth slow-fast shop.cpu --operation 'GET /pay' --share 1% --attribution root -o slow.html",
                     "The slowest hundredth with all that is below, as a page." } },
     .run = run,

@@ -20,12 +20,15 @@ const struct option_spec comparing_options[COMPARING_OPTIONS_N] = {
       .letter = 'o', .is_flag_only = true, .is_of_machine = true },
 };
 
-static struct diff_options options_of(const struct comparing_config *config)
+static struct diff_options options_of(const struct comparing *comparing)
 {
+    const struct comparing_config *config = comparing->config;
+
     return (struct diff_options){ .granularity = (enum symbol_granularity)config->view.granularity,
                                   .scaling = (enum diff_scaling)config->table.scaling,
                                   .order = config->table.is_by_total ? DIFF_BY_TOTAL : DIFF_BY_SELF,
-                                  .collapses_recursion = config->tree.collapses_recursion };
+                                  .collapses_recursion = config->tree.collapses_recursion,
+                                  .counts = { comparing->counts[0], comparing->counts[1] } };
 }
 
 static enum form form_of(const struct comparing_config *config)
@@ -92,7 +95,7 @@ static int print(const struct comparing *comparing, const struct showtree_config
 
 int comparing_views(const struct comparing *comparing, const struct view views[2], struct error *err)
 {
-    struct diff_options options = options_of(comparing->config);
+    struct diff_options options = options_of(comparing);
     struct showtree_config tree = tree_of(comparing);
     AUTO(diff_freep) struct diff *diff = NULL;
 
@@ -118,7 +121,7 @@ static int compare_by_engine(const struct comparing *comparing, const struct ask
                              const struct ask_question questions[2], struct error *err)
 {
     const struct comparing_config *config = comparing->config;
-    struct diff_options options = options_of(config);
+    struct diff_options options = options_of(comparing);
     struct showtree_config tree = tree_of(comparing);
     struct engine_flame_options part = { .max_nodes = (uint32_t)tree.max_nodes, .min_share = tree.min_share };
     AUTO(diff_freep) struct diff *diff = NULL;

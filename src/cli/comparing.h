@@ -22,6 +22,14 @@ extern const struct option_spec comparing_options[COMPARING_OPTIONS_N];
       .n = COMPARING_OPTIONS_N,                                                                                        \
       .offset = offsetof(struct config_struct, member) },                                                              \
         SHOWDIFF_GROUP("Table", config_struct, member.table), SHOWTREE_DIFF_GROUP("Tree", config_struct, member.tree)
+/* The same for a command with a --scale of its own. */
+#define COMPARING_UNSCALED_GROUPS(config_struct, member)                                                               \
+    { .title = "Options",                                                                                              \
+      .specs = comparing_options,                                                                                      \
+      .n = COMPARING_OPTIONS_N,                                                                                        \
+      .offset = offsetof(struct config_struct, member) },                                                              \
+        SHOWDIFF_UNSCALED_GROUP("Table", config_struct, member.table),                                                 \
+        SHOWTREE_DIFF_GROUP("Tree", config_struct, member.tree)
 
 /* What is compared: how errors call the two sides, and what a page is called. */
 struct comparing {
@@ -29,6 +37,7 @@ struct comparing {
     const struct comparing_config *config;
     const char *sides[2]; /* "--baseline" */
     struct slice title;   /* "a against b" */
+    uint64_t counts[2];   /* of spans, where that is what is made equal; else 0 */
 };
 
 /* Whether the options fit together. Errors: ERR_USAGE. */

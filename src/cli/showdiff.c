@@ -100,6 +100,8 @@ static void print_side(const char *title, const struct view *view, const struct 
         buffer_printf(out, " in %s", unit_format(side->duration_ns, SLICE("nanoseconds")).text);
     if (side->samples >= 0)
         buffer_printf(out, ", %.0f samples", side->samples);
+    if (side->count > 0)
+        buffer_printf(out, ", %llu span%s", (unsigned long long)side->count, side->count == 1 ? "" : "s");
     if (view->query.text.len > 0)
         print_query(view, out);
     buffer_append_byte(out, '\n');
@@ -291,6 +293,10 @@ static void json_side(struct json *json, const char *name, const struct view *vi
         json_double(json, side->samples);
     else
         json_null(json);
+    if (side->count > 0) {
+        json_key(json, "spans");
+        json_uint(json, side->count);
+    }
     json_object_end(json);
 }
 

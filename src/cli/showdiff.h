@@ -22,6 +22,13 @@ extern const struct option_spec showdiff_options[SHOWDIFF_OPTIONS_N];
         .offset = offsetof(struct config_struct, member)                                                               \
     }
 
+/* The same without --scale. */
+#define SHOWDIFF_UNSCALED_GROUP(title_text, config_struct, member)                                                     \
+    {                                                                                                                  \
+        .title = (title_text), .specs = showdiff_options + 1, .n = SHOWDIFF_OPTIONS_N - 1,                             \
+        .offset = offsetof(struct config_struct, member)                                                               \
+    }
+
 /* Appends the functions that changed; `views` describe the two sides. Errors: ERR_MEMORY, ERR_LIMIT. */
 MUST_CHECK int showdiff_print(struct command_context *context, const struct showdiff_config *config,
                               const struct view views[2], const struct diff *diff, bool is_json, struct buffer *out,

@@ -168,6 +168,10 @@ static int choose_factor(struct diff *diff, double unit_factor, struct error *er
                              diff->before.duration_ns <= 0 ? "before" : "after");
         diff->factor = unit_factor * (double)diff->before.duration_ns / (double)diff->after.duration_ns;
         break;
+    case DIFF_EQUAL_COUNTS:
+        if (diff->before.count > 0 && diff->after.count > 0)
+            diff->factor = unit_factor * (double)diff->before.count / (double)diff->after.count;
+        break;
     }
     return 0;
 }
@@ -201,6 +205,8 @@ static int compare_sides(struct diff *diff, const struct diff_parts *parts, cons
     diff->scaling = options->scaling;
     diff->before = side_of(whole, BEFORE, parts->before_duration_ns);
     diff->after = side_of(whole, AFTER, parts->after_duration_ns);
+    diff->before.count = options->counts[0];
+    diff->after.count = options->counts[1];
     diff->unit = arena_copy(&diff->graph->arena, parts->before_unit, err);
     if (!diff->unit.ptr || choose_factor(diff, unit_factor, err) < 0)
         return -1;
@@ -289,6 +295,7 @@ const char *diff_scaling_name(enum diff_scaling scaling)
     case DIFF_ABSOLUTE: return "absolute";
     case DIFF_EQUAL_TOTALS: return "equal totals";
     case DIFF_EQUAL_DURATIONS: return "equal durations";
+    case DIFF_EQUAL_COUNTS: return "equal counts";
     }
     return "";
 }

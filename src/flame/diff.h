@@ -8,6 +8,7 @@
  *   absolute         1
  *   equal totals     total before / total after: compares shares, whatever ran longer or had more to do
  *   equal durations  duration before / duration after: compares rates, such as CPU per second
+ *   equal counts     count before / count after, of whatever the caller counts: compares what one of them costs
  * With nothing on one side neither can be made equal, and the values stay as they are.
  * Where the two sides have different units of one family, the factor brings "after" into the unit of "before", too. */
 #pragma once
@@ -15,7 +16,7 @@
 #include "flame/graph.h"
 #include "flame/noise.h"
 
-enum diff_scaling { DIFF_ABSOLUTE, DIFF_EQUAL_TOTALS, DIFF_EQUAL_DURATIONS };
+enum diff_scaling { DIFF_ABSOLUTE, DIFF_EQUAL_TOTALS, DIFF_EQUAL_DURATIONS, DIFF_EQUAL_COUNTS };
 enum diff_order {
     DIFF_BY_SELF,  /* largest change of self first, then by name */
     DIFF_BY_TOTAL, /* largest change of total first, then by name */
@@ -27,6 +28,7 @@ struct diff_options {
     enum diff_order order;
     bool collapses_recursion; /* in the tree; the functions do not change by it */
     uint32_t max_nodes;       /* of the tree; 0 = FLAME_MAX_NODES */
+    uint64_t counts[2];       /* of DIFF_EQUAL_COUNTS: how many spans, say, are before and after; else 0 */
 };
 
 struct diff {
@@ -41,6 +43,7 @@ struct diff {
         int64_t total;       /* as it is, unscaled */
         int64_t duration_ns; /* 0 = unknown */
         double samples;      /* raw samples in all; negative = unknown */
+        uint64_t count;      /* options->counts */
     } before, after;
 };
 

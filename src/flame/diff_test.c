@@ -119,19 +119,23 @@ static const char *const stacks[] = { "ab", "ac", "ad", "ae" };
 static const int64_t samples_before[] = { 1000, 500, 100, 0 };
 static const int64_t samples_after[] = { 2000, 1000, 500, 20 };
 
-static void example_init(struct example *e, enum diff_scaling scaling)
+static void example_init_with(struct example *e, const struct diff_options *options)
 {
-    struct diff_options options = { .scaling = scaling };
     struct error err;
 
     batch_init(&e->before, NULL);
     batch_init(&e->after, NULL);
     cpu_batch(&e->before, "nanoseconds", 10000000, 20000000000, stacks, samples_before, 4);
     cpu_batch(&e->after, "ms", 10, 40000000000, stacks, samples_after, 4);
-    CHECK_OK(diff_new(&e->before.profiles[0], 1, &e->after.profiles[0], 1, &options, &e->diff, &err), &err);
+    CHECK_OK(diff_new(&e->before.profiles[0], 1, &e->after.profiles[0], 1, options, &e->diff, &err), &err);
     CHECK_TEXT(e->diff->unit, "nanoseconds");
     CHECK_NEAR(e->diff->before.samples, 1600, 1e-9);
     CHECK_NEAR(e->diff->after.samples, 3520, 1e-9);
+}
+
+static void example_init(struct example *e, enum diff_scaling scaling)
+{
+    example_init_with(e, &(struct diff_options){ .scaling = scaling });
 }
 
 static void example_done(struct example *e)
@@ -189,6 +193,24 @@ TEST(diff_scaled_to_equal_durations_compares_rates)
     CHECK_EQ(self_of(e.diff, "e").delta, 100000000);
     CHECK_EQ(self_of(e.diff, "e").mark, DIFF_NEW);
     CHECK_TEXT(graph_name(e.diff->graph, e.diff->functions[0]), "d");
+    example_done(&e);
+}
+
+TEST(diff_scaled_to_equal_counts_compares_what_one_costs)
+{
+    struct diff_options options = { .scaling = DIFF_EQUAL_COUNTS, .counts = { 30, 10 } };
+    struct example e;
+
+    example_init_with(&e, &options);
+    CHECK_NEAR(e.diff->factor, 3e6, 1e-3); /* after is in milliseconds */
+    CHECK_EQ(e.diff->before.count, 30);
+    CHECK_EQ(e.diff->after.count, 10);
+    CHECK_EQ(self_of(e.diff, "b").after, 60000000000);
+    CHECK_TEXT(diff_scaling_name(DIFF_EQUAL_COUNTS), "equal counts");
+    example_done(&e);
+    options.counts[1] = 0;
+    example_init_with(&e, &options);
+    CHECK_NEAR(e.diff->factor, 1e6, 1e-3);
     example_done(&e);
 }
 

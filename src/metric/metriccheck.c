@@ -5,50 +5,53 @@
 #include "metric/metricrow.h"
 #include "metric/metricseries.h"
 
-#define MAX_ARENA_BYTES ((size_t)64 << 20)
-
-/* What stands before the tenant of a key, its kind first; heads have keys of one kind, which has no letter. */
-static size_t front_bytes(enum hourly_part part)
+static int check_row(uint64_t time_ms, struct slice value, struct arena *arena, struct error *err)
 {
-    switch (part) {
-    case HOURLY_ROW: return 0;
-    case HOURLY_BLOCK: return METRICROW_CHUNK_HEAD_BYTES;
-    case HOURLY_INDEX: return 1;
-    }
+    struct metric_point point;
+
+    return metricrow_decode(value, time_ms, arena, &point, err);
+}
+
+static int check_chunk(struct slice key, uint64_t first_ms, struct slice value, struct arena *arena, struct error *err)
+{
+    struct metric_point *points;
+    size_t n;
+
+    if (key.ptr[0] != METRICROW_CHUNK_KEY)
+        return error_set(err, ERR_CORRUPT, "a key of %zu bytes is none of a chunk of a metric", key.len);
+    if (metricchunk_decode(value, arena, &points, &n, err) < 0)
+        return -1;
+    if ((uint64_t)(points[0].time_ns / METRICROW_NS_PER_MS) != first_ms)
+        return error_set(err, ERR_CORRUPT, "chunk of a metric: its first point is not of the time that its key has");
     return 0;
 }
 
-/* Whether a key has a tenant, and numbers behind it. */
-static bool is_key(enum hourly_part part, struct slice key, uint64_t *ret_second)
+static int check_series(struct slice key, uint64_t number, struct slice value, struct arena *arena, struct error *err)
 {
-    size_t front = front_bytes(part);
-    struct slice before, tenant;
-    uint64_t first;
+    struct metric_series series;
 
-    if (!metricrow_key_parse(key, &before, &first, ret_second) || before.len < front + 2)
-        return false;
-    if ((part == HOURLY_BLOCK && key.ptr[0] != METRICROW_CHUNK_KEY) ||
-        (part == HOURLY_INDEX && key.ptr[0] != METRICROW_SERIES_KEY))
-        return false;
-    tenant = slice_sub(before, front, SIZE_MAX);
-    return tenant.len <= METRICROW_MAX_TENANT + 1 && slice_find_byte(tenant, '\0') == (ptrdiff_t)tenant.len - 1;
+    if (key.ptr[0] != METRICROW_SERIES_KEY)
+        return error_set(err, ERR_CORRUPT, "a key of %zu bytes is none of a series", key.len);
+    if (metricseries_decode(value, arena, &series, err) < 0)
+        return -1;
+    if (metricseries_number(value) != number)
+        return error_set(err, ERR_CORRUPT, "series '%.*s' has not the number that its key has", SLICE_ARG(series.name));
+    return 0;
 }
 
 int metriccheck(void *context UNUSED, enum hourly_part part, struct slice key, struct slice value, struct error *err)
 {
     AUTO(arena_done) struct arena arena;
-    struct metric_series series;
-    struct metric_point point, *points;
-    uint64_t second;
-    size_t n;
+    uint64_t first, second;
+    struct slice before;
 
-    arena_init(&arena, MAX_ARENA_BYTES);
-    if (!is_key(part, key, &second))
-        return error_set(err, ERR_CORRUPT, "a key of %zu bytes is none of a store of metrics", key.len);
+    arena_init(&arena, 0);
+    if (!metricrow_key_parse(key, &before, &first, &second))
+        return error_set(err, ERR_CORRUPT, "a key of %zu bytes is none of metrics", key.len);
     switch (part) {
-    case HOURLY_ROW: return metricrow_decode(value, second, &arena, &point, err);
-    case HOURLY_BLOCK: return metricchunk_decode(value, &arena, &points, &n, err);
-    case HOURLY_INDEX: return metricseries_decode(value, &arena, &series, err);
+    case HOURLY_ROW: return check_row(second, value, &arena, err);
+    case HOURLY_BLOCK: return check_chunk(key, second, value, &arena, err);
+    case HOURLY_INDEX: return check_series(key, second, value, &arena, err);
     }
     return 0;
 }

@@ -4,6 +4,6 @@
 
 #include "hourly/hourly.h"
 
-/* Reads all of a value: for struct hourly_kind. Errors: ERR_CORRUPT, ERR_MEMORY, ERR_LIMIT. */
+/* Reads all of a value: for struct hourly_kind. Errors: ERR_CORRUPT, ERR_MEMORY. */
 MUST_CHECK int metriccheck(void *context, enum hourly_part part, struct slice key, struct slice value,
                            struct error *err);

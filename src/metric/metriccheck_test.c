@@ -6,68 +6,48 @@
 #include "metric/metricrow.h"
 #include "metric/metricseries.h"
 
-#define TIME_MS 1794736800000u /* 2026-11-15T10:00:00Z */
+static struct error err;
 
-static struct metricrow_key key_of(enum hourly_part part, struct slice tenant)
+static int check(enum hourly_part part, struct metricrow_key key, uint64_t first, uint64_t second,
+                 const struct buffer *value)
 {
-    struct metricrow_key key = part == HOURLY_ROW     ? metricrow_rows_of(tenant)
-                               : part == HOURLY_BLOCK ? metricrow_chunks_of(10, 3, tenant)
-                                                      : metricrow_series_of(tenant);
-
-    metricrow_key_add(&key, 7);
-    metricrow_key_add(&key, TIME_MS);
-    return key;
+    metricrow_key_add(&key, first);
+    metricrow_key_add(&key, second);
+    return metriccheck(NULL, part, metricrow_key_slice(&key), buffer_slice(value), &err);
 }
 
-static void encode(enum hourly_part part, struct buffer *out)
+TEST(metriccheck_takes_what_is_sound_and_nothing_else)
 {
-    struct metric_series series = { .name = SLICE("go.x"), .unit = SLICE("By"), .kind = POINT_GAUGE };
-    struct metric_point point = { .series = &series, .time_ns = TIME_MS * METRICROW_NS_PER_MS, .value = 3 };
-    struct arena arena;
-    struct error err;
+    AUTO(buffer_done) struct buffer row;
+    AUTO(buffer_done) struct buffer chunk;
+    AUTO(buffer_done) struct buffer series;
+    AUTO(arena_done) struct arena arena;
+    const struct metric_point point = { .time_ns = 5000000, .value = 1 };
+    struct metricrow_key rows = metricrow_rows_of(SLICE("t")), chunks = metricrow_chunks_of(1, 2, SLICE("t")),
+                         index = metricrow_series_of(SLICE("t"));
+    uint64_t number;
 
+    buffer_init(&row, 0);
+    buffer_init(&chunk, 0);
+    buffer_init(&series, 0);
     arena_init(&arena, 0);
-    buffer_clear(out);
-    if (part == HOURLY_ROW)
-        metricrow_encode(&point, out);
-    else if (part == HOURLY_BLOCK)
-        CHECK_OK(metricchunk_encode(&point, 1, &arena, out, &err), &err);
-    else
-        metricseries_encode(&series, out);
-    arena_done(&arena);
-}
+    metricrow_encode(&point, &row);
+    CHECK_OK(metricchunk_encode(&point, 1, &arena, &chunk, &err), &err);
+    metricseries_encode(&(struct metric_series){ .name = SLICE("go.x") }, &series);
+    number = metricseries_number(buffer_slice(&series));
 
-TEST(metriccheck_reads_values_of_each_part_whole)
-{
-    static const enum hourly_part parts[] = { HOURLY_ROW, HOURLY_BLOCK, HOURLY_INDEX };
-    struct buffer value;
-    struct error err;
+    CHECK_OK(check(HOURLY_ROW, rows, 7, 5, &row), &err);
+    CHECK_OK(check(HOURLY_BLOCK, chunks, 7, 5, &chunk), &err);
+    CHECK_OK(check(HOURLY_INDEX, index, 7, number, &series), &err);
 
-    buffer_init(&value, 0);
-    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-        struct metricrow_key key = key_of(parts[i], SLICE("anonymous"));
-        struct slice name = metricrow_key_slice(&key), whole;
-
-        encode(parts[i], &value);
-        whole = buffer_slice(&value);
-        CHECK_OK(metriccheck(NULL, parts[i], name, whole, &err), &err);
-        for (size_t len = 0; len < whole.len; len++)
-            CHECK_ERROR(metriccheck(NULL, parts[i], name, slice_sub(whole, 0, len), &err), &err, ERR_CORRUPT);
-        CHECK_ERROR(metriccheck(NULL, parts[i], slice_sub(name, 0, 17), whole, &err), &err, ERR_CORRUPT);
-        CHECK_HAS(err.text, "is none of a store of metrics");
-    }
-    buffer_done(&value);
-}
-
-TEST(metriccheck_wants_a_tenant_in_each_key)
-{
-    static const char *const keys[] = { "", "0123456789abcdef", "x0123456789abcdef" };
-    struct error err;
-
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        CHECK_ERROR(metriccheck(NULL, HOURLY_ROW, slice_from(keys[i]), SLICE("x"), &err), &err, ERR_CORRUPT);
-    CHECK_ERROR(metriccheck(NULL, HOURLY_ROW, SLICE("\0000123456789abcdef"), SLICE("x"), &err), &err, ERR_CORRUPT);
-    CHECK_HAS(err.text, "a key of 17 bytes");
-    CHECK_ERROR(metriccheck(NULL, HOURLY_INDEX, SLICE("xa\0000123456789abcdef"), SLICE("x"), &err), &err, ERR_CORRUPT);
-    CHECK_HAS(err.text, "a key of 19 bytes");
+    CHECK_ERROR(check(HOURLY_ROW, rows, 7, 5, &chunk), &err, ERR_CORRUPT);
+    CHECK_ERROR(check(HOURLY_BLOCK, chunks, 7, 6, &chunk), &err, ERR_CORRUPT);
+    CHECK_HAS(err.text, "its first point is not of the time that its key has");
+    CHECK_ERROR(check(HOURLY_BLOCK, index, 7, 5, &chunk), &err, ERR_CORRUPT);
+    CHECK_HAS(err.text, "none of a chunk");
+    CHECK_ERROR(check(HOURLY_INDEX, index, 7, number + 1, &series), &err, ERR_CORRUPT);
+    CHECK_HAS(err.text, "series 'go.x' has not the number that its key has");
+    CHECK_ERROR(check(HOURLY_INDEX, chunks, 7, number, &series), &err, ERR_CORRUPT);
+    CHECK_ERROR(metriccheck(NULL, HOURLY_ROW, SLICE("short"), SLICE(""), &err), &err, ERR_CORRUPT);
+    CHECK_HAS(err.text, "a key of 5 bytes is none of metrics");
 }

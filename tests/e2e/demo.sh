@@ -84,6 +84,15 @@ same "$(json '[f["name"] for f in d["functions"] if f["name"] in ("hash_block", 
 run hearth query --url "$url" payment.cpu --span-id "$span" --json
 out_lacks hash_block
 
+t "metrics say what each process uses"
+has_metrics() {
+    run hearth metrics --url "$url" --service report --name runtime.memory.heap_alloc_bytes --name process.thread.count \
+        --name hearth.demo.remembered --json
+    [ "$status" = 0 ] && [ "$(json 'len(d["series"])')" = 3 ]
+}
+wait_for has_metrics
+same "$(json 'all(v > 0 for s in d["series"] for t, v in s["points"][-1:])')" True
+
 t "the newer version parses orders twice"
 run hearth diff --url "$url" --baseline 'shop.cpu{endpoint="/checkout",service_version="1.0.0"}' \
     --comparison 'shop.cpu{endpoint="/checkout",service_version="1.1.0"}' --json

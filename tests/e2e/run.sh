@@ -41,7 +41,7 @@ traces=$(printed 'build.* traces')
 has_traces() { (cd "$root" && eval "$traces") 2>.err | grep -q 'shop  *[A-Z]* /'; }
 wait_for has_traces
 eval "$(printed curl) -s" >.out || fail "curl failed"
-same "$(json '"checkout" in d["flamebearer"]["names"] and d["flamebearer"]["numTicks"] > 0')" True
+same "$(json '"handle_checkout" in d["flamebearer"]["names"] and d["flamebearer"]["numTicks"] > 0')" True
 same "$(json 'd["metadata"]["units"]')" samples
 
 t "a port in use is a sentence and a suggestion"

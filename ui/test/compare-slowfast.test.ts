@@ -36,5 +36,5 @@ test("the sides are named by their share", () => {
 test("relative times are asked for as moments, and the command says the same", () => {
   const query = slowFastQuery({ query: "shop.cpu", range: { from: "now-1h", until: "now" }, operation: "GET /it's", share: "5%", attribution: "" }, 1_700_000_000_000);
   assert.deepEqual([query.from, query.until], [1_699_996_400_000, 1_700_000_000_000]);
-  assert.equal(slowFastCommand(query, "http://h"), "hearth slow-fast shop.cpu --operation 'GET /it'\\''s' --share 5% --scale totals --from 1699996400000 --until 1700000000000 --url http://h");
+  assert.equal(slowFastCommand(query, "http://h"), "hearth slow-fast shop.cpu --operation 'GET /it'\\''s' --share 5% --from 1699996400000 --until 1700000000000 --url http://h");
 });

@@ -95,6 +95,10 @@ test("values are told by what the comparison is about", () => {
   assert.equal(measureOf(diff(100e9, 100e9, []), 2).format(50e9), "1 core");
   assert.equal(measureOf(diff(100e9, 100e9, [], { scaling: "not scaled" }), 2).format(50e9), "50 s");
   assert.equal(measureOf(diff(0, 1, [], { scaling: "equal totals" }), 2).format(1), "–");
+  const spans = diff(60e9, 10e9, [], { scaling: "equal counts", factor: 6 });
+  spans.before.spans = 60;
+  assert.equal(measureOf(spans, null).format(30e9), "500 ms");
+  assert.equal(measureOf(spans, null).what, "CPU per span");
   assert.equal(signed(0, String), "±0");
   assert.equal(signed(-2, String), "−2");
 });

@@ -48,6 +48,7 @@ export interface DiffSide {
   total: number; // not scaled
   duration_ns: number;
   samples: number | null;
+  spans?: number; // that it is of, where slow spans are compared with fast ones
 }
 
 export interface Diff {

@@ -13,10 +13,10 @@ export interface SlowFastQuestion extends Selection {
   attribution: string; // "root" or ""
 }
 
-/** Shares are compared: the sides are of different size. Relative times are meant from `nowMs` on, the same for the table and the tree. */
+/** The server compares what a span costs. Relative times are meant from `nowMs` on, the same for the table and the tree. */
 export function slowFastQuery({ query, range, operation, share, attribution }: SlowFastQuestion, nowMs: number): Query {
   const at = (text: string) => Math.round(resolveTime(text, nowMs));
-  return { query, operation, share, attribution, scale: "totals", from: at(range.from), until: at(range.until) };
+  return { query, operation, share, attribution, from: at(range.from), until: at(range.until) };
 }
 
 export interface SlowFast {

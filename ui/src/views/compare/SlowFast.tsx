@@ -3,7 +3,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { ApiError, apiUrl } from "../../api/client.ts";
-import type { DiffSide } from "../../api/diff.ts";
+import type { Diff, DiffSide } from "../../api/diff.ts";
 import { serverUrl } from "../../api/flame.ts";
 import {
   getOperationsOf, getSlowFast, getSlowFastTree, slowFastCommand, slowFastCurl, slowFastQuery, type SlowFast as Answer, type SlowFastQuestion,
@@ -20,7 +20,7 @@ import { useResource } from "../../lib/resource.ts";
 import { navigate, route, urlOf } from "../../lib/route.ts";
 import { Changes } from "./Changes.tsx";
 import { parseShare, slowFastParams, slowFastStateOf, titlesOf } from "./slowFast.ts";
-import { accountOf, measureOf } from "./summary.ts";
+import { accountOf, measureOf, subjectOf, type Measure } from "./summary.ts";
 
 const marks = { new: "which only they have", gone: "which they do not have" };
 const shares = ["1%", "5%", "10%", "25%", "50%"].map((value) => ({ value, text: value.replace("%", " %") }));
@@ -77,12 +77,18 @@ function Choices({ state }: { state: SlowFastQuestion }) {
   );
 }
 
+/** What a slow span costs, what another does, and which function makes the difference. */
+function sentenceOf(diff: Diff, measure: Measure): string {
+  const [slow, fast] = [diff.after.total * diff.factor, diff.before.total].map(measure.format);
+  return `A slow span takes ${slow} of ${subjectOf(diff.type)}, another one ${fast}; ${accountOf(diff, measure, marks)}.`;
+}
+
 function SideCard({ name, title, side }: { name: "before" | "after"; title: string; side: DiffSide }) {
   const samples = side.samples === null ? "" : `, ${formatCount(side.samples)} samples`;
   return (
     <section class={`card compare-side ${name}`} aria-label={title}>
       <header><h2>{title}</h2></header>
-      <p class="inside muted compare-facts">{formatCount(side.profiles)} {side.profiles === 1 ? "profile" : "profiles"}{samples}</p>
+      <p class="inside muted compare-facts">{side.spans === undefined ? "" : `${formatCount(side.spans)} ${side.spans === 1 ? "span" : "spans"}, `}{formatCount(side.profiles)} {side.profiles === 1 ? "profile" : "profiles"}{samples}</p>
     </section>
   );
 }
@@ -122,7 +128,7 @@ export function SlowFast() {
             <SideCard name="after" title={titles.slow} side={shown.diff.after} />
           </div>
           <div class="card compare-summary" role="status">
-            <p>In the slowest spans {accountOf(shown.diff, measure, marks)}.</p>
+            <p>{sentenceOf(shown.diff, measure)}</p>
             {shown.messages.map(({ text }) => <p key={text} class="muted">{text}</p>)}
           </div>
           <ProfilePanel tree={shown.tree} source={source} height="clamp(24rem, 65vh, 48rem)" />

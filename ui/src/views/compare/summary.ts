@@ -36,6 +36,8 @@ export function measureOf(diff: Diff, cores: number | null): Measure {
   const isCpu = subject === "CPU" && nanoseconds[diff.unit] !== undefined;
   const { total } = diff.before;
   if (isShare) return measureBy(`share of ${subject}`, (value) => (value / total) * 100, (percent) => (Number.isFinite(percent) ? `${formatNumber(percent)} %` : "–"));
+  const spans = diff.before.spans;
+  if (diff.scaling === "equal counts" && spans) return measureBy(`${subject} per span`, (value) => value / spans, (value) => formatValue(value, diff.unit));
   if (isRate && isCpu && cores !== null && total > 0) return measureBy("CPU per second", (value) => (value / total) * cores, formatCores);
   return measureBy(isRate ? `${subject} per second` : subject, (value) => value, (value) => formatValue(value, diff.unit));
 }

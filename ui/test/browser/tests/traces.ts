@@ -40,7 +40,7 @@ async function shownRows(page: Page): Promise<string> {
 test("the operations are those of the server, and a click searches the slowest", async (scene) => {
   const server = await scene.server("traces");
   const { operations } = await server.get<{ operations: Operation[] }>(`/api/v1/operations?${new URLSearchParams(lastHour)}`);
-  const page = await openAt(scene, addressOf("traces", lastHour));
+  const page = await openAt(scene, addressOf("traces", { ...lastHour, service: "checkout" }));
   await sees(page, "Which operation is slow?");
   const one = operations.find((other) => other.operation === "Checkout/Place")!;
   assert.equal(one.n_spans, nShopTraces);
