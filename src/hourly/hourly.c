@@ -179,6 +179,11 @@ int hourly_get_index(struct hourly *hourly, int64_t time_ns, struct slice key, s
     return result;
 }
 
+uint32_t hourly_generation(const struct hourly *hourly)
+{
+    return atomic_load(&hourly->generation);
+}
+
 /* A day that cannot be opened: answers go on without it if nobody can ever read it. */
 static int skip_day(struct hourly *hourly, int64_t start_ns, struct error *err)
 {

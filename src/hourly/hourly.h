@@ -110,6 +110,10 @@ MUST_CHECK int hourly_write(struct hourly_batch *batch, struct error *err);
 MUST_CHECK int hourly_get_index(struct hourly *hourly, int64_t time_ns, struct slice key, struct buffer *into,
                                 bool *ret_found, struct error *err);
 
+/* Another number whenever a day was opened for writing, or dropped: what was remembered of an index may not be there any more,
+ * because the day was begun anew, or lost the end of its log. Neither happens to days that a batch holds. */
+uint32_t hourly_generation(const struct hourly *hourly);
+
 /* --- reading --- */
 
 struct hourly_head {

@@ -199,6 +199,8 @@ int hourly_day_open(struct hourly *hourly, int64_t start_ns, enum kv_mode mode, 
         hourly_day_close(day);
         return -1;
     }
+    if (mode == KV_WRITE)
+        atomic_fetch_add(&hourly->generation, 1);
     *ret_day = day;
     return 0;
 }

@@ -415,6 +415,7 @@ int hourly_days_drop(struct hourly *hourly, int64_t start_ns, bool *ret_is_dropp
         return -1;
     if (!*ret_is_dropped)
         return 0;
+    atomic_fetch_add(&hourly->generation, 1);
     hourly_day_close(day);
     hourly_days_path(hourly, start_ns, from);
     snprintf(to, sizeof(to), "%s/dropped-%s", hourly->scratch, hourly_day_name(start_ns, name));

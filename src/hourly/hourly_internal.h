@@ -85,6 +85,7 @@ struct hourly {
     bool is_out_of_room;
     _Atomic uint64_t n_damaged;
     _Atomic uint32_t n_set_aside, n_dropped;
+    _Atomic uint32_t generation; /* days that were opened for writing or dropped */
     atomic_bool is_stopping;
 };
 

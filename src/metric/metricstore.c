@@ -16,6 +16,8 @@
 #define SERIES_DEFAULT       10000u
 /* A request is written in parts of so many rows. */
 #define BATCH_MAX            8192u
+/* How often a request is begun again because days were opened or dropped meanwhile; its own are opened the first time. */
+#define PASSES_MAX           4
 
 static const struct hourly_kind metrics_kind = { .name = "metrics", .close = metricclose_head, .check = metriccheck };
 
@@ -272,16 +274,44 @@ static int put_point(struct writing *w, const struct metric_point *point, struct
     return 0;
 }
 
+/* Forgets which series are known where it may not hold any more, and says so. */
+static bool has_to_look_again(struct metricstore *store)
+{
+    uint32_t generation = hourly_generation(store->hourly);
+
+    if (store->known_generation == generation)
+        return false;
+    knownseries_clear(&store->known);
+    store->known_generation = generation;
+    return true;
+}
+
+static int put_all(struct writing *w, const struct metric_list *points, struct error *err)
+{
+    w->set = NULL;
+    w->receipt = (struct metricstore_receipt){ 0 };
+    for (size_t i = 0; i < points->n; i++)
+        if (put_point(w, &points->items[i], err) < 0)
+            return -1;
+    return 0;
+}
+
+/* The batch holds the days of its points, which stay as they are until they are written: so what is put into it again, after
+ * days were opened for it, is put right. */
 static int put_points(struct writing *w, const struct metric_list *points, struct error *err)
 {
     struct metricstore *store = w->store;
 
     if (!store->batch && hourly_batch_new(store->hourly, &store->batch, err) < 0)
         return -1;
-    for (size_t i = 0; i < points->n; i++)
-        if (put_point(w, &points->items[i], err) < 0)
+    has_to_look_again(store);
+    for (int i = 0; i < PASSES_MAX; i++) {
+        if (put_all(w, points, err) < 0)
             return -1;
-    return hourly_write(store->batch, err);
+        if (!has_to_look_again(store))
+            return hourly_write(store->batch, err);
+    }
+    return error_set(err, ERR_BUSY, "days of metrics come and go: try again");
 }
 
 int metricstore_write(struct metricstore *store, struct slice tenant, const struct metric_list *points,

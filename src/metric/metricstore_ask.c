@@ -398,7 +398,7 @@ static int make_answer(struct asking *a, struct arena *arena, struct metricstore
 
 static int check_query(const struct metricstore_query *query, uint32_t *ret_n, struct error *err)
 {
-    int64_t range_ns, n;
+    int64_t range_ns, n, end_ns;
 
     if (query->from_ns < 0 || query->until_ns <= query->from_ns || query->step_ns <= 0)
         return error_set(err, ERR_INVALID, "the range ends before it begins, or its steps have no length");
@@ -411,6 +411,8 @@ static int check_query(const struct metricstore_query *query, uint32_t *ret_n, s
         return error_set(err, ERR_LIMIT,
                          "%lld points are asked for; at most %u are allowed: take steps of %llds or more", (long long)n,
                          METRICSTORE_MAX_POINTS, (long long)(range_ns / METRICSTORE_MAX_POINTS / 1000000000 + 1));
+    if (__builtin_mul_overflow(n, query->step_ns, &end_ns) || __builtin_add_overflow(query->from_ns, end_ns, &end_ns))
+        return error_set(err, ERR_INVALID, "the last step ends after the end of time; take shorter steps");
     *ret_n = (uint32_t)n;
     return 0;
 }

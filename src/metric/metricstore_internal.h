@@ -13,6 +13,7 @@ struct metricstore {
     struct metricstore_options options; /* without data_dir */
     struct lock_mutex lock;
     struct knownseries known;   /* guarded by lock */
+    uint32_t known_generation;  /* of the days when it was known (hourly_generation); likewise */
     struct hourly_batch *batch; /* guarded by lock; NULL until the first write */
 };
 

@@ -323,6 +323,26 @@ TEST(metricstore_lists_names)
     metricstore_close(store);
 }
 
+/* A day that was dropped begins anew when late points come: with all that finds them. */
+TEST(metricstore_finds_late_points_of_a_day_that_was_dropped)
+{
+    struct metricstore *store = open_store(&(struct metricstore_options){ .retention_bytes = 1 });
+    struct metric_series series = series_of("go.x", POINT_GAUGE, "shop", "a", 0);
+    struct metric_point points[] = { { .series = &series, .time_ns = NOW_NS - HOURLY_DAY_NS, .value = 1 },
+                                     { .series = &series, .time_ns = NOW_NS, .value = 2 } };
+    struct metricstore_names names;
+    struct error err;
+
+    CHECK_EQ(write_points(store, TENANT, points, 2).n_kept, 2);
+    CHECK_OK(metricstore_maintain(store, NOW_NS, &err), &err);
+    CHECK_OK(metricstore_list_names(store, TENANT, SLICE(""), 0, DAY_NS, NULL, &arena, &names, &err), &err);
+    CHECK_EQ(names.n, 0);
+    CHECK_EQ(write_points(store, TENANT, points, 2).n_kept, 2);
+    CHECK_OK(metricstore_list_names(store, TENANT, SLICE(""), 0, DAY_NS, NULL, &arena, &names, &err), &err);
+    CHECK_EQ(names.n, 1);
+    metricstore_close(store);
+}
+
 static int give_up(void *context UNUSED, struct error *err)
 {
     return error_set(err, ERR_CANCELLED, "nobody waits");
@@ -339,6 +359,11 @@ TEST(metricstore_refuses_questions_that_cannot_be_answered)
     struct error err;
 
     write_points(store, TENANT, &point, 1);
+    query.until_ns = INT64_MAX;
+    query.step_ns = INT64_MAX - NOW_NS;
+    CHECK_ERROR(metricstore_ask(store, TENANT, &query, NULL, &arena, &answer, &err), &err, ERR_INVALID);
+    CHECK_HAS(err.text, "ends after the end of time");
+    query = last_minute;
     query.step_ns = 1000000;
     CHECK_ERROR(metricstore_ask(store, TENANT, &query, NULL, &arena, &answer, &err), &err, ERR_LIMIT);
     CHECK_HAS(err.text, "60000 points are asked for; at most 11000 are allowed: take steps of 1s or more");
