@@ -88,19 +88,24 @@ static int load_samples(struct command_context *context, const struct storagesig
     return 0;
 }
 
-static int print(struct command_context *context, const struct showtrace *show, struct error *err)
+/* The answer takes no more memory than what it is made of may. */
+static int print(struct command_context *context, const struct showtrace *show, size_t max_bytes, struct error *err)
 {
     const struct trace_config *config = context->config;
     struct buffer out;
     int result;
 
-    buffer_init(&out, 0);
+    buffer_init(&out, max_bytes);
     if (config->is_json) {
         result = showtrace_json(show, context->arena, &out, err);
         buffer_append_byte(&out, '\n');
     } else
         result = showtrace_print(show, context, &out, err);
-    return view_finish(context, &out, result, err);
+    if (view_finish(context, &out, result, err) == 0)
+        return 0;
+    return err->code == ERR_LIMIT ? error_wrap(err, "ask for a part of the trace with --from and --until, or raise "
+                                                    "--query-memory")
+                                  : -1;
 }
 
 static int run(struct command_context *context, struct error *err)
@@ -119,7 +124,7 @@ static int run(struct command_context *context, struct error *err)
     if (storage_check_tenant(config->ask.tenant, err) < 0 || ask_use_traces(context, &config->ask, &use, err) < 0 ||
         load_trace(context, &use, id, &show, err) < 0 || load_samples(context, &use, &show, err) < 0)
         return -1;
-    return print(context, &show, err);
+    return print(context, &show, use.asker.max_bytes, err);
 }
 
 const struct command cmd_trace = {

@@ -237,6 +237,9 @@ same "$(json '[(t["n_spans"], t["is_cut"]) for t in d["traces"]]')" "[(5000, Fal
 run hearth traces --operation last --json --query-memory 1MiB --data-dir data --tenant long
 same "$(json '[(t["n_spans"] < 5000, t["is_cut"], t["matched"]["operation"]) for t in d["traces"]]')" \
     "[(True, True, 'last')]"
+run hearth trace "$(printf '%032x' 77)" --json --data-dir data --tenant long
+refuses 1 "with --from and --until, or raise --query-memory" hearth trace "$(printf '%032x' 77)" --json \
+    --query-memory $(($(wc -c <"$work/.out") - 1)) --data-dir data --tenant long
 
 # --- the commands ---
 
