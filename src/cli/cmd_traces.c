@@ -346,8 +346,9 @@ const struct command cmd_traces = {
     .description =
         "Lists traces that have a span as asked for: of a service, of an operation, of some duration, failed, with an "
         "attribute; in a range of time, the last hour unless given. All that is asked must hold for one and the same "
-        "span. The table shows the trace, and of it the span by which it was found: the newest, or the slowest. Not "
-        "all spans of a long trace are counted; a + says that there are more.\n\n"
+        "span. The table shows the trace, and of it the span by which it was found: the newest, or the slowest. "
+        "Counted are the spans that started within an hour of it; of a very long trace not all of these, and a + says "
+        "that there are more.\n\n"
         "With --query and --function, traces that went through a function: the span has samples in which it was seen.",
     .config_bytes = sizeof(struct traces_config),
     .options = { OPTION_GROUP("Options", listing_options), OPTION_GROUP("Selecting", traces_options),

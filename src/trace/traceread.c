@@ -265,12 +265,15 @@ static int each_run_row(struct traceread *read, struct kv_iterator *rows, uint32
 {
     struct traceread_row row;
     struct slice tenant;
+    uint32_t n_rows = 0;
 
     buffer_clear(&read->key);
     tracekeys_put_run(&read->key, read->tenant, slot, trace_id);
     if (buffer_check(&read->key, err) < 0)
         return -1;
     for (kv_iterator_seek(rows, buffer_slice(&read->key)); kv_iterator_is_valid(rows); kv_iterator_next(rows)) {
+        if (n_rows++ % ROWS_PER_CHECK == 0 && traceread_check(read, err) < 0)
+            return -1;
         if (!tracekeys_parse_row(kv_iterator_key(rows), &tenant, &row.key))
             continue;
         if (row.key.slot != slot || memcmp(row.key.trace_id, trace_id, SPAN_TRACE_ID_BYTES) != 0)

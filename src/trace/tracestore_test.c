@@ -201,11 +201,15 @@ TEST(tracestore_stops_when_nobody_waits)
     struct tracestore_search search = { .limit = 5 };
     struct tracestore_results results;
     struct tracestore_operations operations;
+    struct tracestore_trace trace;
     struct arena arena;
     struct error err;
 
     arena_init(&arena, 0);
     write_spans(store, "t", &span, 1);
+    n_left = 1; /* before a head, and among its rows */
+    CHECK_ERROR(tracestore_get(store, SLICE("t"), span.trace_id, 0, 0, &asker, &arena, &trace, &err), &err,
+                ERR_CANCELLED);
     for (int is_closed = 0; is_closed < 2; is_closed++) {
         n_left = 0;
         CHECK_ERROR(tracestore_search(store, SLICE("t"), &search, &asker, &arena, &results, &err), &err, ERR_CANCELLED);
