@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/otlp_schema_internal.h"
 
+#include "wire/protojson.h"
+
 static const struct otlp_field request_fields[] = {
     { "resource_profiles", OTLP_REQUEST_RESOURCE_PROFILES, OTLP_MESSAGE, true, OTLP_RESOURCE_PROFILES },
     { "dictionary", OTLP_REQUEST_DICTIONARY, OTLP_MESSAGE, false, OTLP_DICTIONARY },
@@ -207,27 +209,10 @@ const struct otlp_field *otlp_schema_fields(enum otlp_message message)
     return messages[message];
 }
 
-/* Whether `key` is `name` in snake_case or in lowerCamelCase. */
-static bool is_key_of(struct slice key, const char *name)
-{
-    size_t i = 0;
-
-    if (slice_is(key, name))
-        return true;
-    for (; *name; name++, i++) {
-        bool is_word_start = *name == '_';
-
-        name += is_word_start;
-        if (i == key.len || key.ptr[i] != (is_word_start ? *name - 'a' + 'A' : *name))
-            return false;
-    }
-    return i == key.len;
-}
-
 const struct otlp_field *otlp_schema_find_key(enum otlp_message message, struct slice key)
 {
     for (const struct otlp_field *field = messages[message]; field->name; field++)
-        if (is_key_of(key, field->name))
+        if (protojson_is_key_of(key, field->name))
             return field;
     return NULL;
 }

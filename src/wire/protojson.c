@@ -6,8 +6,7 @@
 
 /* --- names --- */
 
-/* Whether `key` is `name` in snake_case or in lowerCamelCase. */
-static bool is_key_of(struct slice key, const char *name)
+bool protojson_is_key_of(struct slice key, const char *name)
 {
     size_t i = 0;
 
@@ -26,7 +25,7 @@ static bool is_key_of(struct slice key, const char *name)
 static const struct protojson_field *find_field(const struct protojson_field *fields, struct slice key)
 {
     for (const struct protojson_field *field = fields; field->name; field++)
-        if (is_key_of(key, field->name))
+        if (protojson_is_key_of(key, field->name))
             return field;
     return NULL;
 }

@@ -31,6 +31,9 @@ struct protojson_field {
     const struct protojson_field *fields; /* of PROTOJSON_MESSAGE */
 };
 
+/* Whether the key of an object is `name`, in snake_case or in lowerCamelCase. */
+bool protojson_is_key_of(struct slice key, const char *name);
+
 /* Reads the object that comes next and appends it as a message; one that is repeated may come as a single value. What is wrong
  * is noted in the reader (json_reader_check) and in `out` (buffer_check). Nesting is bounded by the reader. */
 void protojson_read(struct json_reader *reader, const struct protojson_field *fields, struct buffer *out);
