@@ -185,14 +185,41 @@ static double weight_here(const struct noise_side *side, const struct noise_side
     return fabs(other->value) / other->samples * ratio;
 }
 
+/* Expected samples on either side below which the normal approximation is not to be trusted. */
+#define FEW_SAMPLES 10.0
+
+static double deviance_part(double seen, double expected)
+{
+    return seen > 0 ? 2 * seen * log(seen / expected) : 0;
+}
+
+/* How many standard errors it is worth that b has so many of the samples of both sides, if each falls there with
+ * probability `p`: the root of the deviance of a binomial, corrected for whole numbers. Not negative. */
+static double few_samples_z(double n, double n_b, double p)
+{
+    double expected = n * p;
+    double seen = n_b > expected ? MAX(n_b - 0.5, expected) : MIN(n_b + 0.5, expected);
+
+    return sqrt(MAX(deviance_part(seen, expected) + deviance_part(n - seen, n - expected), 0.0));
+}
+
 double noise_difference_error(struct noise_side a, struct noise_side b, double share)
 {
-    double variance;
+    double n = a.samples + b.samples, change = fabs(b.value - a.value);
+    double weight_a, weight_b, p, error, rest;
 
-    if (a.samples < 0 || b.samples < 0 || !(a.samples + b.samples > 0))
+    if (a.samples < 0 || b.samples < 0 || !(n > 0))
         return -1;
-    variance = (a.samples + b.samples) * weight_here(&a, &b) * weight_here(&b, &a);
-    return sqrt(variance * (1 - MIN(MAX(share, 0.0), 1.0)));
+    weight_a = weight_here(&a, &b);
+    weight_b = weight_here(&b, &a);
+    rest = sqrt(1 - MIN(MAX(share, 0.0), 1.0));
+    error = sqrt(n * weight_a * weight_b) * rest;
+    if (!(weight_a > 0) || !(weight_b > 0) || change <= error)
+        return error;
+    p = weight_a / (weight_a + weight_b);
+    if (n * MIN(p, 1 - p) >= FEW_SAMPLES)
+        return error;
+    return MAX(error, change / MAX(few_samples_z(n, b.samples, p), 1.0) * rest);
 }
 
 enum noise_verdict noise_compare(struct noise_side a, struct noise_side b, double share)

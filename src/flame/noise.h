@@ -11,7 +11,10 @@
  *
  * and a difference of less than NOISE_Z standard errors is within the noise. Pooling the samples of both sides is what
  * makes "new" and "gone" right: no samples in a short profile say little against many in a long one. When the values
- * are shares of equalised totals the variance shrinks by (1 - share), since shares cannot grow independently. */
+ * are shares of equalised totals the variance shrinks by (1 - share), since shares cannot grow independently.
+ *
+ * Where one side would be expected to have fewer than ten samples, z is too bold: a single sample in a twentieth of the
+ * time would exceed 4. There z is at most the root of the binomial deviance. */
 #pragma once
 
 #include "profile/profile.h"
@@ -60,7 +63,8 @@ struct noise_side {
                        has no samples */
 };
 
-/* Standard error of b - a if the two are equal. `share` is what part of the (equalised) totals the values are, 0 when
+/* Standard error of b - a if the two are equal; with few samples so much more that (b - a) by it is as improbable as it
+ * should be. `share` is what part of the (equalised) totals the values are, 0 when
  * the values are absolute. Negative = unknown: either side's samples are, or nothing was sampled at all. */
 double noise_difference_error(struct noise_side a, struct noise_side b, double share);
 /* Compares b - a with its standard error. */

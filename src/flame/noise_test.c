@@ -193,6 +193,30 @@ TEST(noise_compare_knows_how_long_each_side_looked)
     CHECK_EQ(noise_compare(none_in_ten, five_in_one, 0), NOISE_SIGNIFICANT);
 }
 
+TEST(noise_of_a_few_samples_is_no_change)
+{
+    /* Nothing in nineteen parts, something in the twentieth: by chance one of twenty functions seen once is there. */
+    struct noise_side none = { 0, 0, 1 };
+    struct noise_side one = { 19, 1, 19 }, two = { 38, 2, 19 }, four = { 76, 4, 19 };
+
+    CHECK_EQ(noise_compare(none, one, 0), NOISE_WITHIN);
+    CHECK(noise_difference_error(none, one, 0) > 19 / 2.0);
+    CHECK_EQ(noise_compare(none, two, 0), NOISE_WITHIN);
+    CHECK_EQ(noise_compare(none, four, 0), NOISE_SIGNIFICANT);
+    /* As many as there are where they are expected. */
+    CHECK_EQ(noise_compare((struct noise_side){ 19, 19, 1 }, one, 0), NOISE_WITHIN);
+    CHECK_EQ(noise_compare((struct noise_side){ 3, 3, 1 }, one, 0), NOISE_WITHIN);
+}
+
+TEST(noise_with_few_samples_is_finite)
+{
+    struct noise_side none = { 0, 0, 1 }, half = { 0.5, 0.5, 1 }, weightless = { 0, 3, 1 };
+
+    CHECK(isfinite(noise_difference_error(none, half, 0)));
+    CHECK(isfinite(noise_difference_error(half, none, 1)));
+    CHECK(isfinite(noise_difference_error(half, weightless, 0)));
+}
+
 TEST(noise_of_shares_shrinks_as_they_near_the_whole)
 {
     struct noise_side a = { 9800, 9800, 1 }, b = { 9900, 9900, 1 };

@@ -26,6 +26,12 @@ test("strips come in the order of the table, whatever order metrics have", () =>
   assert.deepEqual(found.map(({ title }) => title), ["Heap", "Heap objects", "Threads"]);
 });
 
+test("memory of the process is shown where there is nothing about the heap", () => {
+  const memory = metric("process.memory.usage", "By", "value", 7);
+  assert.deepEqual(strips(memory).map(({ id }) => id), ["memory"]);
+  assert.deepEqual(strips(memory, metric("go.memory.used", "By", "value", 1)).map(({ id }) => id), ["heap"]);
+});
+
 test("metrics that no strip is about are left out", () => {
   assert.deepEqual(strips(metric("process.uptime", "s", "value", 1)), []);
 });

@@ -199,6 +199,14 @@ test("a change is judged as docs/sampling-error.md says", () => {
   assert.equal(changeInErrors(treeOf("a 1 2", { isDiff: true }), 1, 2), null);
 });
 
+test("one sample in a twentieth is no change, four are", () => {
+  const tree = treeOf("a 0 19\nb 1900 1881", { isDiff: true, samples: [1900, 100] });
+  const errors = changeInErrors(tree, 0, 19)!;
+  assert.ok(errors > 1 && errors < 2, String(errors));
+  assert.ok(changeInErrors(tree, 0, 4 * 19)! > 3);
+  assert.ok(changeInErrors(tree, 19, 19) === 0);
+});
+
 test("forms of a large tree keep its total and its layout", () => {
   const tree = largeTree(20000, 300);
   const forms = [hideFrames(tree, (name) => /[13579]$/.test(name)), collapseRecursion(tree), groupByLibrary(tree), calleesOf(tree, "pkg1.function_1")!, callersOf(tree, "pkg1.function_1")!];

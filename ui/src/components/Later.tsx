@@ -5,9 +5,17 @@ import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Failure, Loading } from "./basics.tsx";
 
+const waiting: (() => Promise<unknown>)[] = [];
+
+/** Loads all that may be wanted later, one after the other, so that it is there at once, and when the server is not. */
+export async function loadTheRest(): Promise<void> {
+  for (const load of waiting.splice(0)) await load().catch(() => undefined); /* whoever goes there is told */
+}
+
 /** A component that is loaded when it is first shown. What was loaded stays; what failed can be tried again. */
 export function later(load: () => Promise<ComponentType>): ComponentType {
   let loaded: ComponentType | null = null;
+  waiting.push(load);
   return function Later() {
     const [, setCount] = useState(0);
     const [error, setError] = useState<unknown>(undefined);
@@ -22,7 +30,7 @@ export function later(load: () => Promise<ComponentType>): ComponentType {
           if (!isGone) setCount((n) => n + 1);
         },
         () => {
-          if (!isGone) setError(new Error("This part of the page cannot be loaded. If the server has just been replaced by another version, load the page again."));
+          if (!isGone) setError(new Error("This part of the page cannot be loaded: the server cannot be reached, or it is of another version now. Try again, or load the page again."));
         },
       );
       return () => {

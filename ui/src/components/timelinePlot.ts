@@ -89,7 +89,7 @@ export class TimelinePlot {
         width: Math.max(100, host.clientWidth),
         height: options.height,
         legend: { show: false },
-        padding: options.hasTimes ? [8, 20, 0, 0] : [18, 20, 2, 0],
+        padding: options.hasTimes ? [8, 20, 0, 0] : [4, 20, 2, 0],
         cursor: {
           y: false,
           points: { show: false },

@@ -35,7 +35,26 @@ export function changeInErrors(tree: FlameTree, before: number, after: number): 
   }
   const error = Math.sqrt(variance);
   if (error === 0) return 0;
-  return (after - before) / error;
+  const z = (after - before) / error;
+  const n = nBefore + nAfter;
+  const p = weightBefore / (weightBefore + weightAfter);
+  if (Math.abs(z) <= 1 || n * Math.min(p, 1 - p) >= FEW_SAMPLES) return z;
+  const scale = error / Math.sqrt(n * weightBefore * weightAfter);
+  return Math.sign(z) * Math.min(Math.abs(z), Math.max(1, fewSamplesZ(n, nAfter, p)) / scale);
+}
+
+/** Expected samples on either side below which the normal approximation is too bold. */
+const FEW_SAMPLES = 10;
+
+function deviancePart(seen: number, expected: number): number {
+  return seen > 0 ? 2 * seen * Math.log(seen / expected) : 0;
+}
+
+/** How many standard errors it is worth that `nAfter` of `n` samples fell on a side with probability `p`, as the server has it. */
+function fewSamplesZ(n: number, nAfter: number, p: number): number {
+  const expected = n * p;
+  const seen = nAfter > expected ? Math.max(nAfter - 0.5, expected) : Math.min(nAfter + 0.5, expected);
+  return Math.sqrt(Math.max(0, deviancePart(seen, expected) + deviancePart(n - seen, n - expected)));
 }
 
 /** More than chance would do to one of 370 functions that did not change. */

@@ -15,6 +15,7 @@ interface StripRow {
   id: string;
   title: string;
   metrics: readonly string[]; // the first that a service has is shown
+  unless?: string; // left out where there is the strip of this id, which says more
 }
 
 /** The strips from top to bottom. Names are those of OpenTelemetry's conventions, of now and of before, and runtime.*. */
@@ -31,6 +32,7 @@ const rows: readonly StripRow[] = [
   {
     id: "memory",
     title: "Memory of the process",
+    unless: "heap",
     metrics: ["process.memory.usage", "process.runtime.cpython.memory", "dotnet.process.memory.working_set"],
   },
   {
@@ -102,7 +104,7 @@ function statisticRank({ statistic }: MetricSeries): number {
 
 /** The strips that a service has something for. */
 export function stripsOf(metrics: readonly MetricSeries[], fromMs: number, untilMs: number, stepMs: number): Strip[] {
-  return rows.flatMap(({ id, title, metrics: names }) => {
+  const strips = rows.flatMap(({ id, title, metrics: names }) => {
     for (const name of names) {
       const found = metrics.filter((one) => one.name === name).sort((a, b) => statisticRank(a) - statisticRank(b));
       for (const metric of found) {
@@ -113,4 +115,6 @@ export function stripsOf(metrics: readonly MetricSeries[], fromMs: number, until
     }
     return [];
   });
+  const isThere = (id: string | undefined) => strips.some((strip) => strip.id === id);
+  return strips.filter(({ id }) => !isThere(rows.find((row) => row.id === id)?.unless));
 }

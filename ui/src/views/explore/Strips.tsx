@@ -11,7 +11,7 @@ import { navigate, route } from "../../lib/route.ts";
 import { stripsOf, type Strip } from "../../lib/strips.ts";
 import "./Strips.css";
 
-const stripPixels = 54;
+const stripPixels = 36;
 
 /** The points of the chart above. */
 interface Grid {

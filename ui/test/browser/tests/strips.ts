@@ -22,8 +22,8 @@ function captions(page: Page): Promise<string[]> {
 test("each strip says what it is, in the unit of its metric", async (scene) => {
   const page = await openStrips(scene);
   const texts = await captions(page);
-  assert.equal(texts.length, 5, texts.join());
-  for (const [at, wanted] of [/^Heap [\d.]+ MiB$/, /^Memory of the process [\d.]+ MiB$/, /^GC pause, p99 [\d.]+ ms$/, /^CPU [\d.]+ cores$/, /^Threads 1[45]\.?\d*$/].entries()) {
+  assert.equal(texts.length, 4, texts.join());
+  for (const [at, wanted] of [/^Heap [\d.]+ MiB$/, /^GC pause, p99 [\d.]+ ms$/, /^CPU [\d.]+ cores$/, /^Threads 1[45]\.?\d*$/].entries()) {
     assert.match(texts[at], wanted);
   }
 });
@@ -31,7 +31,7 @@ test("each strip says what it is, in the unit of its metric", async (scene) => {
 test("strips stand below the timeline with the same times", async (scene) => {
   const page = await openStrips(scene);
   const places = await page.locator(".chart-card .u-over").evaluateAll((all) => all.map((one) => [one.getBoundingClientRect().left, one.getBoundingClientRect().width]));
-  assert.equal(places.length, 6);
+  assert.equal(places.length, 5);
   for (const place of places) assert.deepEqual(place, places[0]);
 });
 
@@ -40,7 +40,7 @@ test("pointing at one strip points at the same time in all of them", async (scen
   const before = await captions(page);
   const box = (await page.locator(".strip .u-over").nth(2).boundingBox())!;
   await page.mouse.move(box.x + box.width * 0.42, box.y + box.height / 2);
-  await until("the captions tell values of a moment", async () => (await captions(page))[4] !== before[4]);
+  await until("the captions tell values of a moment", async () => (await captions(page))[2] !== before[2]);
   const lines = await page.locator(".chart-card .u-cursor-x").evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().left)));
   assert.equal(new Set(lines).size, 1, lines.join());
   assert.notEqual(await page.locator(".timeline-time").innerText(), "mean");
@@ -82,7 +82,7 @@ test("strips can be folded away, and the address says so", async (scene) => {
   await until("they are gone", async () => (await page.locator(".strip").count()) === 0);
   assert.equal(new URL(page.url()).searchParams.get("metrics"), "hidden");
   await page.locator("body").press("m");
-  await until("they are back", async () => (await page.locator(".strip").count()) === 5);
+  await until("they are back", async () => (await page.locator(".strip").count()) === 4);
   assert.equal(new URL(page.url()).searchParams.get("metrics"), null);
 });
 
