@@ -470,6 +470,9 @@ static int tell_empty(const struct ask *ask, const struct ask_question *question
 
     if (query->ids) {
         tell_range(ask, question);
+        if (question->spans.is_own)
+            command_note(ask->context,
+                         "samples may carry the ids of spans below these: --attribution root counts them, too");
         command_note(ask->context, "a range that is too short may be why: --from and --until widen it");
         return 0;
     }

@@ -138,6 +138,8 @@ int askspans_narrow(const struct ask *ask, const struct askspans_config *config,
     AUTO(storagesignals_end_traces) struct storagesignals_traces use = { 0 };
     int result;
 
+    question->spans.is_own =
+        config->attribution == ASKSPANS_OWN && (config->operation || (given && given->n_spans > 0));
     if (!config->operation && !is_of_families)
         return 0;
     if (config->operation && is_of_families)

@@ -27,6 +27,7 @@ extern const struct option_spec askspans_options[ASKSPANS_OPTIONS_N];
 struct askspans {
     struct spanids set;
     struct store_ids ids; /* what the query has of ids, and the set */
+    bool is_own;          /* spans were asked for, and not those below them */
 };
 void askspans_done(struct askspans *spans);
 

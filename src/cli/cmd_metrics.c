@@ -25,8 +25,7 @@ static const struct option_spec metrics_options[] = {
       "Metrics of this service alone; without one, each service has lines of its own.", .value_name = "NAME",
       .is_flag_only = true },
     { "name", OPTION_LIST, FIELD(metrics_config, names), NULL,
-      "The metric of this name, like runtime.memory.heap_alloc_bytes; may be given several times. All there are unless "
-      "given.",
+      "The metric of this name, like runtime.memory.heap_alloc_bytes. All there are unless given.",
       .value_name = "NAME", .is_flag_only = true },
     { "by", OPTION_LIST, FIELD(metrics_config, by), NULL,
       "Label to group by: a line for each of its values, like instance, version or an attribute. Several may be given "

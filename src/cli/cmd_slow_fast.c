@@ -74,6 +74,7 @@ static int split(const struct ask *ask, const struct storagesignals_traces *trac
         spanids_init(sets[i], SPANFAMILY_MAX_SPANS);
         questions[i].spans.ids = (struct store_ids){ .span_set = sets[i] };
         questions[i].query.ids = &questions[i].spans.ids;
+        questions[i].spans.is_own = config->spans.attribution == ASKSPANS_OWN;
     }
     if (operationspans_ids(spans, 0, n_slow, sets[SLOW], err) < 0 ||
         operationspans_ids(spans, n_slow, spans->n, sets[FAST], err) < 0)
@@ -182,9 +183,10 @@ const struct command cmd_slow_fast = {
                  VIEW_FILTER_GROUP(slow_fast_config, comparing.view.filter),
                  VIEW_FILTER_TAG_GROUP(slow_fast_config, comparing.view.filter), ASK_GROUPS(slow_fast_config, ask) },
     .arguments = { { "QUERY", COMMAND_ARGUMENT_TEXT, 1, 1, "Which samples, as for 'hearth query': 'checkout.cpu'." } },
-    .examples = { { "hearth slow-fast shop.cpu --operation 'GET /pay'",
-                    "What the slowest twentieth of an operation spends more CPU time on than the rest." },
-                  { "hearth slow-fast shop.cpu --operation 'GET /pay' --share 1% --attribution root -o slow.html",
-                    "The slowest hundredth with all that is below, as a page." } },
+    .examples = { { "hearth slow-fast shop.cpu --operation 'GET /pay' --attribution root",
+                    "What the slowest twentieth of an operation spends more CPU time on than the rest, with all that "
+                    "is below." },
+                  { "hearth slow-fast shop.cpu --operation 'GET /pay' --share 1% -o slow.html",
+                    "The slowest hundredth, by samples of these very spans, as a page." } },
     .run = run,
 };

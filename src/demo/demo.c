@@ -192,7 +192,7 @@ int demo_run(const struct demo_options *options, bool *ret_is_first, struct erro
 {
     struct demo demo = { .options = options,
                          .end_mono_ns = INT64_MAX,
-                         .releases = { clock_mono_ns(), options->version_every_ns } };
+                         .releases = releases_from(clock_mono_ns(), options->version_every_ns) };
     bool is_member = false;
     int result;
 

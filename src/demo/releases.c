@@ -8,6 +8,12 @@ const char *releases_name(uint32_t release)
     return names[release];
 }
 
+struct releases releases_from(int64_t mono_ns, int64_t every_ns)
+{
+    /* As if the first turn had begun before. */
+    return (struct releases){ .start_mono_ns = mono_ns - MAX(every_ns - RELEASES_FIRST_NS, 0), .every_ns = every_ns };
+}
+
 static int64_t turn_at(const struct releases *releases, int64_t mono_ns)
 {
     return releases->every_ns > 0 ? (mono_ns - releases->start_mono_ns) / releases->every_ns : 0;

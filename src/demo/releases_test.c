@@ -27,3 +27,20 @@ TEST(releases_may_last_for_ever)
     CHECK_EQ(releases_at(&releases, 1000000), 0);
     CHECK_EQ(releases_end_ns(&releases, 1000000), INT64_MAX);
 }
+
+TEST(releases_are_both_there_soon)
+{
+    int64_t every_ns = 15 * RELEASES_FIRST_NS, now_ns = 1000;
+    struct releases releases = releases_from(now_ns, every_ns);
+
+    CHECK_EQ(releases_at(&releases, now_ns), 0);
+    CHECK_EQ(releases_end_ns(&releases, now_ns), now_ns + RELEASES_FIRST_NS);
+    CHECK_EQ(releases_at(&releases, now_ns + RELEASES_FIRST_NS), 1);
+    CHECK_EQ(releases_end_ns(&releases, now_ns + RELEASES_FIRST_NS), now_ns + RELEASES_FIRST_NS + every_ns);
+    releases = releases_from(now_ns, 10);
+    CHECK_EQ(releases_end_ns(&releases, now_ns), now_ns + 10);
+    releases = releases_from(now_ns, 0);
+    CHECK_EQ(releases_end_ns(&releases, now_ns), INT64_MAX);
+    releases = releases_from(now_ns, INT64_MAX);
+    CHECK_EQ(releases_end_ns(&releases, now_ns), now_ns + RELEASES_FIRST_NS);
+}

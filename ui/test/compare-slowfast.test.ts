@@ -14,9 +14,11 @@ test("an operation or a share in the address asks for slow against fast", () => 
 });
 
 test("what the address says is what is put into it", () => {
-  const text = "query=shop.cpu&from=now-3h&until=now-1h&operation=GET+%2F&share=1%25&attribution=root";
+  const text = "query=shop.cpu&from=now-3h&until=now-1h&operation=GET+%2F&share=1%25&attribution=own";
   const said = Object.entries(slowFastParams(slowFastStateOf(params(text))));
   assert.equal(new URLSearchParams(said as [string, string][]).toString(), text);
+  assert.equal(slowFastStateOf(params(text)).attribution, "");
+  assert.equal(slowFastStateOf(params("operation=a")).attribution, "root");
   assert.deepEqual(slowFastParams(slowFastStateOf(params("operation=a"))), { query: null, from: null, until: null, operation: "a", share: "5%", attribution: null });
 });
 

@@ -52,7 +52,7 @@ test("what is asked for is about the span, its subtree or its operation", () => 
   assert.deepEqual([own.query, own.spanId, own.operation, own.attribution], ["shop.cpu", hex(2, 16), "", ""]);
   assert.equal(questionFor(trace, tree.spans[1], "root", cpuType).attribution, "root");
   const all = questionFor(trace, tree.spans[1], "operation", cpuType);
-  assert.deepEqual([all.spanId, all.operation, all.attribution], ["", "operation 2", ""]);
+  assert.deepEqual([all.spanId, all.operation, all.attribution], ["", "operation 2", "root"]);
 });
 
 test("times around a span are whole milliseconds that hold its profiles", () => {

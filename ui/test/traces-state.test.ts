@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dotsOf, nearestDot } from "../src/views/traces/dots.ts";
 import { sortedOperations } from "../src/views/traces/Operations.tsx";
-import { asksForSpans, isDuration, isNarrowed, parseAttributes, parsePair, printAttributes, searchOf, withAttribute } from "../src/views/traces/state.ts";
+import { asksForSpans, isDuration, isNarrowed, parseAttributes, parsePair, printAttributes, searchOf, timesAround, withAttribute } from "../src/views/traces/state.ts";
 import { foundOf, operationsOf, syntheticTrace } from "./traces-made.ts";
 
 test("without parameters, the newest traces of the last hour are searched", () => {
@@ -80,4 +80,9 @@ test("operations are sorted by any column", () => {
   assert.ok(by("p95", true).every((one, i, all) => i === 0 || all[i - 1].p95_ns >= one.p95_ns));
   assert.ok(by("operation", false).every((one, i, all) => i === 0 || all[i - 1].operation <= one.operation));
   assert.equal(by("nonsense", true)[0].total_ns, Math.max(...operations.map((one) => one.total_ns)));
+});
+
+test("from an old trace searches go on about its time, from a recent one about now", () => {
+  assert.deepEqual(timesAround(1_000_000.5, 1_000_000 + 60e3), {});
+  assert.deepEqual(timesAround(10_000_000.5, 10_000_000 + 7200e3), { from: "8200000", until: "11800000" });
 });

@@ -8,7 +8,7 @@ import { serverUrl } from "../../api/flame.ts";
 import {
   getOperationsOf, getSlowFast, getSlowFastTree, slowFastCommand, slowFastCurl, slowFastQuery, type SlowFast as Answer, type SlowFastQuestion,
 } from "../../api/slowfast.ts";
-import { Empty, Failure, Loading } from "../../components/basics.tsx";
+import { Button, Empty, Failure, Loading } from "../../components/basics.tsx";
 import { Combobox } from "../../components/Combobox.tsx";
 import { ProfilePanel, type ProfileSource } from "../../components/panel/ProfilePanel.tsx";
 import { QueryPicker } from "../../components/QueryPicker.tsx";
@@ -69,6 +69,10 @@ function Choices({ state }: { state: SlowFastQuestion }) {
         <span class="muted" aria-hidden="true">Slowest</span>
         <Combobox label="Share of the slowest spans" value={state.share} shown={state.share.replace("%", " %")} choices={shares} isFree onChange={setShare} />
       </label>
+      <Button isPressed={state.attribution === "root"} title="Count samples of the spans below, too, within the same service"
+        onClick={() => show({ ...state, attribution: state.attribution === "root" ? "" : "root" })}>
+        Spans below
+      </Button>
       <span class="spread" />
       {state.operation && <a href={exploreUrl(state)}>Explore this operation</a>}
       <a href={urlOf("compare", { query, from: route.value.params.get("from"), until: route.value.params.get("until") })}>Compare two times instead</a>
@@ -84,7 +88,7 @@ function sentenceOf(diff: Diff, measure: Measure): string {
 }
 
 function SideCard({ name, title, side }: { name: "before" | "after"; title: string; side: DiffSide }) {
-  const samples = side.samples === null ? "" : `, ${formatCount(side.samples)} samples`;
+  const samples = side.samples === null ? "" : `, ${formatCount(side.samples)} ${side.samples === 1 ? "sample" : "samples"}`;
   return (
     <section class={`card compare-side ${name}`} aria-label={title}>
       <header><h2>{title}</h2></header>

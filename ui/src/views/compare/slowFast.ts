@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of a comparison of slow spans with fast ones in the URL: `query`, `from`, `until`, `operation` and `share`.
+// Samples of the spans below count as well unless `attribution=own` is there: many senders link samples to the innermost span, and
+// then the spans of an operation have next to none of their own.
 
 import type { Selection } from "../../api/diff.ts";
 import type { SlowFastQuestion } from "../../api/slowfast.ts";
@@ -19,7 +21,7 @@ export function slowFastStateOf(params: ReadonlyMap<string, string>): SlowFastQu
     range: { from: get("from") || defaultRange.from, until: get("until") || defaultRange.until },
     operation: get("operation"),
     share: get("share") || defaultShare,
-    attribution: get("attribution") === "root" ? "root" : "",
+    attribution: get("attribution") === "own" ? "" : "root",
   };
 }
 
@@ -32,12 +34,12 @@ export function slowFastParams({ query, range, operation, share, attribution }: 
     until: isDefault ? null : range.until,
     operation: operation || null,
     share,
-    attribution: attribution || null,
+    attribution: attribution === "" ? "own" : null,
   };
 }
 
 export function slowFastUrl({ query, range }: Selection): string {
-  return urlOf("compare", slowFastParams({ query, range, operation: "", share: defaultShare, attribution: "" }));
+  return urlOf("compare", slowFastParams({ query, range, operation: "", share: defaultShare, attribution: "root" }));
 }
 
 /** A share as the server reads it, "5%", from what somebody typed: 5, 5 %, 0,5%; null if it is none that the server takes. */

@@ -59,7 +59,7 @@ function sourceOf(question: Question): ProfileSource {
 function Narrowings({ state }: { state: ExploreState }) {
   const all = narrowingsOf(state);
   if (all.length === 0) return null;
-  const { query, range, operation, attribution } = state;
+  const { query, range, operation } = state;
   return (
     <div class="row">
       <ul class="row narrowings" aria-label="Narrowed to">
@@ -89,7 +89,7 @@ function Narrowings({ state }: { state: ExploreState }) {
         </Button>
       )}
       {operation !== "" && (
-        <a href={urlOf("compare", { query, operation, attribution, share: "5%", ...rangeParams(range), live: null })}>
+        <a href={urlOf("compare", { query, operation, share: "5%", ...rangeParams(range), live: null })}>
           Slow against fast
         </a>
       )}

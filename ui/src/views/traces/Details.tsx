@@ -5,14 +5,14 @@ import type { ComponentChildren } from "preact";
 import type { Attribute, Span, Trace } from "../../api/traces.ts";
 import { Button, copyText } from "../../components/basics.tsx";
 import { formatCount, formatDuration, formatNumber, formatShare, formatValue } from "../../lib/format.ts";
-import { navigate, urlOf } from "../../lib/route.ts";
+import { navigate, urlOf, type Params } from "../../lib/route.ts";
 import { colourVariable } from "../../lib/services.ts";
 import { partHints, partsOf, partTitles } from "./bars.ts";
 import { Foreign, ServiceName } from "./parts.tsx";
 import { samplesOf, slowFastUrl, sortedSamples, typeName } from "./profiles.ts";
 import { openFlame } from "./SpanFlame.tsx";
 import { nBelow, valueText, type SpanTree } from "./spans.ts";
-import { printAttributes } from "./state.ts";
+import { printAttributes, timesAround } from "./state.ts";
 
 function LatencyBar({ span }: { span: Span }) {
   const parts = partsOf(span).filter(({ kind, ns }) => ns > 0 || (kind === "off-cpu" && span.latency.off_cpu_ns !== null));
@@ -33,8 +33,8 @@ function LatencyBar({ span }: { span: Span }) {
   );
 }
 
-/** Attributes, each a way to the traces that have the same. */
-function Attributes({ list }: { list: readonly Attribute[] }) {
+/** Attributes, each a way to the traces that have the same; without `times`, of an event or a link, which searches do not look at. */
+function Attributes({ list, times }: { list: readonly Attribute[]; times?: Params }) {
   return (
     <dl class="attributes">
       {list.map(({ key, value }, i) => {
@@ -44,7 +44,7 @@ function Attributes({ list }: { list: readonly Attribute[] }) {
             <dt><Foreign text={key} max={120} /></dt>
             <dd>
               <Foreign text={text} max={1000} class="mono" />
-              <a class="attribute-find" href={urlOf("traces", { attributes: printAttributes([{ name: key, value: text }]) })} aria-label={`Find traces with ${key.slice(0, 80)} of this value`} title="Find traces with this value">⌕</a>
+              {times && <a class="attribute-find" href={urlOf("traces", { attributes: printAttributes([{ name: key, value: text }]), ...times })} aria-label={`Find traces with ${key.slice(0, 80)} of this value`} title="Find traces with this value">⌕</a>}
             </dd>
           </div>
         );
@@ -139,6 +139,7 @@ function Facts({ tree, span, onSelect }: { tree: SpanTree; span: number; onSelec
 export function Details({ trace, tree, span, onSelect }: { trace: Trace; tree: SpanTree; span: number; onSelect: (span: number) => void }) {
   const one = tree.spans[span];
   const resource = trace.resources[one.resource];
+  const times = timesAround(trace.start_ns / 1e6, Date.now());
   return (
     <aside class="card span-details" aria-label="The chosen span">
       <header>
@@ -147,7 +148,7 @@ export function Details({ trace, tree, span, onSelect }: { trace: Trace; tree: S
       </header>
       <div class="inside stack">
         <div class="row">
-          <a href={urlOf("traces", { service: one.service })}><ServiceName name={one.service} /></a>
+          <a href={urlOf("traces", { service: one.service, ...times })}><ServiceName name={one.service} /></a>
           {one.status === "error" && <span class="chip bad">Failed</span>}
           {one.status === "ok" && <span class="chip good">OK</span>}
         </div>
@@ -156,11 +157,11 @@ export function Details({ trace, tree, span, onSelect }: { trace: Trace; tree: S
         <Profiles trace={trace} tree={tree} span={span} />
         <Facts tree={tree} span={span} onSelect={onSelect} />
         {one.events.length > 0 && <Events span={one} />}
-        {one.attributes.length > 0 && <Part title={`Attributes (${formatNumber(one.attributes.length)})`}><Attributes list={one.attributes} /></Part>}
+        {one.attributes.length > 0 && <Part title={`Attributes (${formatNumber(one.attributes.length)})`}><Attributes list={one.attributes} times={times} /></Part>}
         {one.n_dropped_attributes > 0 && <p class="muted">{formatNumber(one.n_dropped_attributes)} more attributes were left out by the sender or the server.</p>}
         {one.links.length > 0 && <Links span={one} />}
-        {resource && resource.attributes.length > 0 && <Part title={`Resource (${formatNumber(resource.attributes.length)})`} isOpen={false}><Attributes list={resource.attributes} /></Part>}
-        <div><Button kind="quiet" onClick={() => navigate({ view: "traces", params: { service: one.service, operation: one.operation, order: "slowest" } })}>Slowest traces with this operation</Button></div>
+        {resource && resource.attributes.length > 0 && <Part title={`Resource (${formatNumber(resource.attributes.length)})`} isOpen={false}><Attributes list={resource.attributes} times={times} /></Part>}
+        <div><Button kind="quiet" onClick={() => navigate({ view: "traces", params: { service: one.service, operation: one.operation, order: "slowest", ...times } })}>Slowest traces with this operation</Button></div>
       </div>
     </aside>
   );

@@ -56,7 +56,7 @@ export function SpanFlame({ trace, tree, span }: { trace: Trace; tree: SpanTree;
 const scopeChoices = [
   { value: "own" as const, text: "This span alone", title: "Samples that carry the id of this span" },
   { value: "root" as const, text: "With the spans below", title: "And those of the spans below it in the same service" },
-  { value: "operation" as const, text: "All of this operation", title: "Samples of all spans of this name, half an hour before and after" },
+  { value: "operation" as const, text: "All of this operation", title: "Samples of all spans of this name and of the spans below them in the same service, half an hour before and after" },
 ];
 
 function Shown({ trace, tree, span, scope, wanted }: { trace: Trace; tree: SpanTree; span: number; scope: Scope; wanted: string }) {

@@ -15,6 +15,7 @@ import { Overview } from "./Overview.tsx";
 import { ErrorCount, Foreign, ServiceName } from "./parts.tsx";
 import { closeFlame, SpanFlame } from "./SpanFlame.tsx";
 import { criticalPath, treeOf, type SpanTree } from "./spans.ts";
+import { timesAround } from "./state.ts";
 import { Waterfall } from "./Waterfall.tsx";
 
 const isTraceId = (text: string) => /^[0-9a-fA-F]{32}$/.test(text);
@@ -37,19 +38,15 @@ export function TraceView({ id }: { id: string }) {
   );
 }
 
-/** The search, about the time and the service of this trace. Back in the browser leads to the very search that found it. */
+/** The search, about the time of this trace. Back in the browser leads to the very search that found it. */
 function backUrl(trace: Trace | undefined): string {
-  if (!trace) return urlOf("traces");
-  const startMs = Math.floor(trace.start_ns / 1e6);
-  const isRecent = Date.now() - startMs < 3600e3;
-  return urlOf("traces", isRecent ? {} : { from: String(startMs - 1800e3), until: String(startMs + 1800e3) });
+  return urlOf("traces", trace ? timesAround(trace.start_ns / 1e6, Date.now()) : {});
 }
 
 function Missing({ id, error }: { id: string; error: unknown }) {
   return (
-    <Empty title="There is no such trace">
-      <p>{error instanceof Error ? error.message : `“${shortened(id, 80)}” is no trace id. It has 32 hexadecimal digits.`}</p>
-      <p class="muted">It may not have arrived yet, be older than traces are kept, or not have been sampled.</p>
+    <Empty title={error instanceof Error ? "There is no such trace" : "This is no id of a trace"}>
+      <p>{error instanceof Error ? error.message : `“${shortened(id, 80)}” is none: they have 32 hexadecimal digits.`}</p>
     </Empty>
   );
 }

@@ -7,7 +7,8 @@ import { printQuery, shortType, withTarget } from "../../lib/query.ts";
 import { urlOf } from "../../lib/route.ts";
 import type { SpanTree } from "./spans.ts";
 
-/** Samples of the span alone, of it and the spans below it within its service, or of all spans of its operation. */
+/** Samples of the span alone, of it and the spans below it within its service, or of all spans of its operation, which count what is below
+ * them as well: many senders link samples to the innermost span alone. */
 export const scopes = ["own", "root", "operation"] as const;
 export type Scope = (typeof scopes)[number];
 
@@ -63,7 +64,7 @@ export function questionFor(trace: Trace, span: Span, scope: Scope, type: string
   const isOperation = scope === "operation";
   return {
     query: queryFor(span.service, type), ...timesFor(trace, span, scope), filter: "", traceId: "", profileId: "",
-    spanId: isOperation ? "" : span.span_id, operation: isOperation ? span.operation : "", attribution: scope === "root" ? "root" : "",
+    spanId: isOperation ? "" : span.span_id, operation: isOperation ? span.operation : "", attribution: scope === "own" ? "" : "root",
   };
 }
 

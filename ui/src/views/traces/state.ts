@@ -67,9 +67,10 @@ export function rangeParams(range: TimeRange): Params {
   return isDefault ? { from: null, until: null } : { from: range.from, until: range.until };
 }
 
-/** What the times of a search are in the address of another view. */
-export function timesOf(params: ReadonlyMap<string, string>): Params {
-  return { from: params.get("from"), until: params.get("until") };
+/** The times of a search that finds a trace again which began then: the default ones if it is recent, else half an hour around it. */
+export function timesAround(startMs: number, nowMs: number): Params {
+  const start = Math.floor(startMs);
+  return nowMs - start < 3600e3 ? {} : { from: String(start - 1800e3), until: String(start + 1800e3) };
 }
 
 /** A duration as people write it; the same as the server reads. "" is any. */

@@ -258,7 +258,7 @@ test("a trace that is not there says so, and so does an address that is none", a
   const missing = await openAt(scene, traceAddress("f".repeat(32)), { allows: [/404/] });
   await sees(missing, "There is no such trace");
   const wrong = await openAt(scene, "/traces/%3Cb%3Enonsense");
-  await sees(wrong, "It has 32 hexadecimal digits");
+  await sees(wrong, "they have 32 hexadecimal digits");
   assert.equal(await wrong.locator("main b").count(), 0);
 });
 
