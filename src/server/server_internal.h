@@ -29,7 +29,7 @@ struct server {
     struct engine *engine;
     struct tracestore *traces;
     struct metricstore *runtime_metrics;
-    struct thread upkeep; /* of those two */
+    struct thread trace_upkeep, metric_upkeep; /* of those two */
     struct settings *settings;
     struct annotations *annotations;
     struct adhocfiles *adhocfiles;

@@ -15,7 +15,7 @@
 #define MIN_MEMORY_BYTES     ((uint64_t)4 << 20)
 #define TRACES_MEMORY_BYTES  ((uint64_t)24 << 20)
 #define METRICS_MEMORY_BYTES ((uint64_t)8 << 20)
-#define ARENA_BYTES          ((size_t)256 << 20) /* what a request may become; hardly more than its body */
+#define ARENA_BYTES          ((size_t)96 << 20) /* what a request may become: hardly more than its body, mostly */
 
 static struct server *server_of(const struct exchange *exchange)
 {
@@ -30,6 +30,7 @@ struct taking {
     struct slice tenant, content;
     struct intake_worker *worker;
     struct arena arena;
+    bool is_read; /* what goes wrong from here on is no fault of the sender's */
 };
 
 static void end_taking(struct taking *taking)
@@ -56,22 +57,10 @@ static bool begin_taking(struct exchange *exchange, struct taking *taking)
     return false;
 }
 
-/* What the sender did wrong stays wrong; what is wrong here may pass. */
-static int64_t retry_after(enum error_code code)
-{
-    switch (code) {
-    case ERR_FULL:
-    case ERR_BUSY:
-    case ERR_CLOSED:
-    case ERR_IO:
-    case ERR_MEMORY: return RETRY_AFTER_NS;
-    default: return 0;
-    }
-}
-
 static void refuse(struct exchange *exchange, const struct taking *taking, enum signal signal, const struct error *err)
 {
-    int64_t retry_after_ns = retry_after(err->code);
+    /* What the sender did wrong stays wrong; what is wrong here may pass. */
+    int64_t retry_after_ns = taking->is_read || err->code == ERR_MEMORY ? RETRY_AFTER_NS : 0;
 
     servermetrics_count_signal(server_of(exchange), signal, &(struct signal_counts){ .n_failed = 1 });
     if (retry_after_ns > 0)
@@ -88,6 +77,7 @@ static int keep_spans(struct server *server, struct taking *taking, struct otlpt
     *ret_receipt = (struct tracestore_receipt){ 0 };
     if (otlptraces_decode(taking->content, taking->call.codec == RPC_JSON, &taking->arena, read, err) < 0)
         return -1;
+    taking->is_read = true;
     if (read->spans.n == 0)
         return 0;
     return tracestore_write(server->traces, taking->tenant, &read->spans, ret_receipt, err);
@@ -127,6 +117,7 @@ static int keep_points(struct server *server, struct taking *taking, struct otlp
     *ret_receipt = (struct metricstore_receipt){ 0 };
     if (otlpmetrics_decode(taking->content, taking->call.codec == RPC_JSON, &taking->arena, read, err) < 0)
         return -1;
+    taking->is_read = true;
     if (read->points.n == 0)
         return 0;
     return metricstore_write(server->runtime_metrics, taking->tenant, &read->points, ret_receipt, err);
@@ -174,20 +165,26 @@ void signals_refuse_logs(struct exchange *exchange)
 
 /* --- upkeep --- */
 
-/* ERR_CLOSED says that the server stops: heads that were being closed stay as they are. */
-static void do_upkeep(struct thread *thread, void *context)
+/* A thread each, so that a long closing of one does not keep the other from being synced. ERR_CLOSED says that the server
+ * stops: heads that were being closed stay as they are. */
+static void maintain_traces(struct thread *thread, void *context)
 {
     struct server *server = context;
     struct error err;
 
-    while (thread_sleep(thread, UPKEEP_EVERY_NS)) {
-        int64_t now_ns = clock_now_ns();
-
-        if (tracestore_maintain(server->traces, now_ns, &err) < 0 && err.code != ERR_CLOSED)
+    while (thread_sleep(thread, UPKEEP_EVERY_NS))
+        if (tracestore_maintain(server->traces, clock_now_ns(), &err) < 0 && err.code != ERR_CLOSED)
             LOG_EVERY(60, LOG_WARN, "server", "the upkeep of traces failed: %s", err.text);
-        if (metricstore_maintain(server->runtime_metrics, now_ns, &err) < 0 && err.code != ERR_CLOSED)
+}
+
+static void maintain_metrics(struct thread *thread, void *context)
+{
+    struct server *server = context;
+    struct error err;
+
+    while (thread_sleep(thread, UPKEEP_EVERY_NS))
+        if (metricstore_maintain(server->runtime_metrics, clock_now_ns(), &err) < 0 && err.code != ERR_CLOSED)
             LOG_EVERY(60, LOG_WARN, "server", "the upkeep of metrics failed: %s", err.text);
-    }
 }
 
 /* What a store beside that of profiles may have of the memory that all of them have together. */
@@ -207,25 +204,28 @@ int signals_open(struct server *server, struct error *err)
     const struct server_options *options = &server->options;
     bool is_synced = options->store.wal_sync == STORE_SYNC_ALWAYS;
     struct signals_memory memory = signals_memory(options->store.memory_limit_bytes);
+    uint64_t min_free_bytes = store_min_free_bytes(&options->store);
     struct tracestore_options traces = { .data_dir = options->store.data_dir,
                                          .is_synced = is_synced,
                                          .memory_bytes = memory.traces_bytes,
                                          .retention_ns = options->traces_retention_ns,
                                          .retention_bytes = options->traces_retention_bytes,
-                                         .min_free_bytes = options->store.min_free_bytes,
+                                         .min_free_bytes = min_free_bytes,
                                          .max_ahead_ns = options->store.max_ahead_ns };
     struct metricstore_options metrics = { .data_dir = options->store.data_dir,
                                            .is_synced = is_synced,
                                            .memory_bytes = memory.metrics_bytes,
                                            .retention_ns = options->metrics_retention_ns,
                                            .retention_bytes = options->metrics_retention_bytes,
-                                           .min_free_bytes = options->store.min_free_bytes,
+                                           .min_free_bytes = min_free_bytes,
                                            .max_ahead_ns = options->store.max_ahead_ns };
 
     if (tracestore_open(&traces, &server->traces, err) < 0 ||
         metricstore_open(&metrics, &server->runtime_metrics, err) < 0)
         return -1;
-    return thread_start(&server->upkeep, "upkeep", do_upkeep, server, err);
+    if (thread_start(&server->trace_upkeep, "trace-upkeep", maintain_traces, server, err) < 0)
+        return -1;
+    return thread_start(&server->metric_upkeep, "metric-upkeep", maintain_metrics, server, err);
 }
 
 void signals_close(struct server *server)
@@ -234,7 +234,8 @@ void signals_close(struct server *server)
         tracestore_stop(server->traces);
     if (server->runtime_metrics)
         metricstore_stop(server->runtime_metrics);
-    thread_stop(&server->upkeep);
+    thread_stop(&server->trace_upkeep);
+    thread_stop(&server->metric_upkeep);
     metricstore_close(server->runtime_metrics);
     tracestore_close(server->traces);
 }

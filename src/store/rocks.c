@@ -218,6 +218,12 @@ static int64_t or_default(int64_t value, int64_t usual)
     return value ? value : usual;
 }
 
+uint64_t store_min_free_bytes(const struct store_options *options)
+{
+    return options->min_free_bytes ? options->min_free_bytes
+                                   : MIN(disk_total_bytes(options->data_dir) / 100, (uint64_t)1 << 30);
+}
+
 /* Puts the defaults in place of zeros. */
 static void complete_options(struct rocks *rocks)
 {
@@ -232,8 +238,7 @@ static void complete_options(struct rocks *rocks)
     rocks->gives_way = !options->retention_bytes;
     if (!options->retention_bytes)
         options->retention_bytes = disk ? disk / 5 * 4 : UINT64_MAX;
-    if (!options->min_free_bytes)
-        options->min_free_bytes = MIN(disk / 100, (uint64_t)1 << 30);
+    options->min_free_bytes = store_min_free_bytes(options);
     if (options->close_cpu_share <= 0)
         options->close_cpu_share = 0.25;
     if (!options->max_series)

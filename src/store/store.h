@@ -279,6 +279,9 @@ struct store {
     const struct store_ops *ops;
 };
 
+/* What min_free_bytes comes to on the disk of the data directory, which must be there: for others who write beside it. */
+uint64_t store_min_free_bytes(const struct store_options *options);
+
 /* Opens the embedded store (rocks.h). Errors: ERR_BUSY naming the process that has it, ERR_INVALID for options that
  * contradict each other, ERR_VERSION, ERR_IO, ERR_DENIED, ... */
 MUST_CHECK int store_open(const struct store_options *options, struct store **ret_store, struct error *err);
