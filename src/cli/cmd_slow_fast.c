@@ -46,12 +46,15 @@ static const char *const side_names[] = { [FAST] = "the other spans", [SLOW] = "
 static void tell_split(const struct ask *ask, const struct operationspans *spans, size_t n_slow)
 {
     const struct slow_fast_config *config = ask->context->config;
+    char slow[64] = "is one span";
 
+    if (n_slow > 1)
+        snprintf(slow, sizeof(slow), "are %zu spans", n_slow);
     if (spans->is_cut)
         command_warn(ask->context, "operation '%s' has more than %u spans in this time; these are the newest",
                      config->spans.operation, OPERATIONSPANS_MAX);
-    command_note(ask->context, "the slowest %s of '%s' are %zu spans of %s and more, against %zu up to %s",
-                 units_human_percent(config->share).text, config->spans.operation, n_slow,
+    command_note(ask->context, "the slowest %s of '%s' %s of %s and more, against %zu up to %s",
+                 units_human_percent(config->share).text, config->spans.operation, slow,
                  units_human_ns(spans->items[n_slow - 1].duration_ns).text, spans->n - n_slow,
                  units_human_ns(spans->items[n_slow].duration_ns).text);
 }

@@ -114,7 +114,8 @@ static int check_side(const struct ask *ask, const struct ask_question *question
         return 0;
     if (ask_tell_empty(ask, question, err) < 0)
         return -1;
-    return error_set(err, ERR_NOT_FOUND, "there is nothing to compare");
+    return error_set(err, ERR_NOT_FOUND, "%sthere is nothing to compare",
+                     question->query.ids ? "no sample carries one of the ids, so " : "");
 }
 
 static int compare_by_engine(const struct comparing *comparing, const struct ask *ask,

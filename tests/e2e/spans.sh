@@ -86,6 +86,7 @@ ask timeseries "$cpu{}" --exemplars 1
 out_has "$profile"
 ask timeseries "$cpu{}" --exemplars 3 --exemplar-kind span --span-id 00000000000000ff
 err_has "no profile of $cpu{} with these ids begins from"
+err_has "--attribution root counts them, too"
 
 t "explain says that the span index was used, of two closings and of one"
 ask explain --json "$cpu{}" --span-id "$span_1"

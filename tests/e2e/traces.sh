@@ -199,7 +199,7 @@ same "$code" 200
 same "$(json 'd["before"]["total"], d["after"]["total"]')" "(19000000, 6000000)"
 same "$(json '[(f["name"], f["self"]["before"], f["self"]["after"]) for f in d["functions"] if f["name"] == "slow_path"]')" \
     "[('slow_path', 0, 95000000)]"
-case $messages in *"the slowest 5% of 'GET /cart' are 1 spans of 29ms and more, against 19 up to 28ms"*) ;; *) fail "no message: $messages" ;; esac
+case $messages in *"the slowest 5% of 'GET /cart' is one span of 29ms and more, against 19 up to 28ms"*) ;; *) fail "no message: $messages" ;; esac
 get '/api/v1/slow-fast?query=shop.cpu&operation=GET+/cart&share=50%25&attribution=root'
 same "$(json 'd["before"]["total"], d["after"]["total"]')" "(30000000, 35000000)"
 get '/api/v1/slow-fast?query=shop.cpu&operation=GET+/cart&format=flame'

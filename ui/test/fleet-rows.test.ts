@@ -95,7 +95,7 @@ test("sparklines join points that are as far apart as usual, and break at longer
   assert.equal(sparkPath([1, 1, 1], 1, 10, 10), "M0.0 1.0L5.0 1.0L10.0 1.0");
   assert.equal(sparkPath([1, null, 1, null, 1], 1, 8, 10).split("M").length - 1, 1, "every other point is joined");
   assert.equal(sparkPath([1, 1, 1, null, null, null, 1, 1], 1, 7, 10).split("M").length - 1, 2);
-  assert.equal(sparkPath([null, 1, null], 1, 10, 10), "M5.0 1.0h0.1");
+  assert.equal(sparkPath([null, 1, null], 1, 10, 10), "M5.0 1.0V9");
   assert.equal(sparkPath([], 0, 10, 10), "");
   assert.equal(sparkPath([0, 0], 0, 10, 10), "M0.0 9.0L10.0 9.0");
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Span } from "../src/api/traces.ts";
 import { waitedFor } from "../src/views/traces/Overview.tsx";
-import { exploreUrl, queryFor, questionFor, samplesOf, slowFastUrl, sortedSamples, timesFor, typeName } from "../src/views/traces/profiles.ts";
+import { exploreUrl, firstScope, queryFor, questionFor, samplesOf, slowFastUrl, sortedSamples, timesFor, typeName } from "../src/views/traces/profiles.ts";
 import { criticalPath, treeOf } from "../src/views/traces/spans.ts";
 import { pressKey, type WaterfallPlace } from "../src/views/traces/waterfallKeys.ts";
 import { cpuType, hex, makeSpan, makeTrace } from "./traces-made.ts";
@@ -39,6 +39,11 @@ test("a span has its own samples, and those below it in its service", () => {
   assert.deepEqual(samplesOf(tree, 1, "root").map((one) => one.value), [20]);
   assert.deepEqual(samplesOf(tree, 3, "operation").map((one) => one.value), [120]);
   assert.equal(tree.spans[0].samples[0].value, 10, "adding up changes no span");
+});
+
+test("a span without samples of its own shows those below it first", () => {
+  assert.equal(firstScope(tree, 0), "own");
+  assert.equal(firstScope({ ...tree, spans: tree.spans.map((one, i) => (i === 0 ? { ...one, samples: [] } : one)) }, 0), "root");
 });
 
 test("queries name the service and the type, whatever is in the name", () => {

@@ -64,6 +64,24 @@ export interface Status {
   options?: EffectiveOption[];
   retention?: Record<string, number | null>;
   limits?: Record<string, number | null>; // null: none
+  traces?: SignalLimits;
+  metrics?: SignalLimits;
+}
+
+/** How long and how much of traces or metrics is kept; null: no limit. */
+export interface SignalLimits {
+  retention_seconds: number | null;
+  retention_bytes: number | null;
+}
+
+/** What is kept of traces or metrics. */
+export interface SignalStats {
+  days: number;
+  damaged: number;
+  spans?: number; // of traces alone
+  first_ns: number | null;
+  last_ns: number | null;
+  disk_bytes: number;
 }
 
 export interface Amount {
@@ -89,6 +107,8 @@ export interface Stats {
   values: Record<string, Amount>;
   dictionary: Record<string, Amount>;
   top_series: { series: string; bytes: number; rows: number; samples: number }[];
+  traces?: SignalStats;
+  metrics?: SignalStats;
   services?: { tenant?: string; service: string; bytes: number; rows: number; samples: number }[];
 }
 

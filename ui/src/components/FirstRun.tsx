@@ -42,7 +42,7 @@ export function guidesOf(page: URL, listeners: readonly { name: string; address:
     {
       id: "demo",
       title: "Try it",
-      steps: [{ text: "Run a small made-up shop that sends its profiles here. It uses a quarter of one processor until you stop it.", code: `hearth demo --url ${url}` }],
+      steps: [{ text: "Run a small made-up shop that sends traces, metrics and profiles of itself here. It uses a quarter of one processor until you stop it.", code: `hearth demo --url ${url}` }],
     },
     {
       id: "file",

@@ -19,7 +19,7 @@ function reachOf(places: readonly number[]): number {
   return 2 * (gaps[gaps.length >> 1] ?? 0);
 }
 
-/** The path of the points in a box, broken where there are none for longer than usual; a dot where one stands alone. */
+/** The path of the points in a box, broken where there are none for longer than usual; a bar where one stands alone. */
 export function sparkPath(points: readonly (number | null)[], max: number, width: number, height: number): string {
   const step = points.length > 1 ? width / (points.length - 1) : 0;
   const places = points.flatMap((value, i) => (isValue(value) ? [i] : []));
@@ -29,7 +29,7 @@ export function sparkPath(points: readonly (number | null)[], max: number, width
     const y = height - 1 - (max > 0 ? Math.max(0, points[place]!) / max : 0) * (height - 2);
     const isStart = i === 0 || place - places[i - 1] > reach;
     const isAlone = isStart && (i + 1 === places.length || places[i + 1] - place > reach);
-    path += `${isStart ? "M" : "L"}${(place * step).toFixed(1)} ${y.toFixed(1)}${isAlone ? "h0.1" : ""}`;
+    path += `${isStart ? "M" : "L"}${(place * step).toFixed(1)} ${y.toFixed(1)}${isAlone ? `V${height - 1}` : ""}`;
   });
   return path;
 }

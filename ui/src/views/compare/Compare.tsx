@@ -20,6 +20,7 @@ import { getCourse, Side } from "./Side.tsx";
 import { SlowFast } from "./SlowFast.tsx";
 import { isSlowFast, slowFastUrl } from "./slowFast.ts";
 import { compareStateOf, presets, shiftOf, show, swapped, withSelection, withShift, type CompareState, type SideName } from "./state.ts";
+import { Suggestions } from "./Suggestions.tsx";
 import { measureOf, summaryOf } from "./summary.ts";
 import { ValuesDialog } from "./Values.tsx";
 import "./Compare.css";
@@ -171,6 +172,7 @@ function Selections() {
       {!hasBoth && (
         <Empty title="What should be compared?">
           <p>Choose a service or write a query on the side after. The side before follows it, an hour earlier, until you choose otherwise there.</p>
+          <Suggestions state={state} />
         </Empty>
       )}
       {hasBoth && !shown && answer.error === undefined && (courses.before.isLoading || courses.after.isLoading || answer.isLoading) && <Loading what="Comparing" />}

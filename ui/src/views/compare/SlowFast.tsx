@@ -105,7 +105,8 @@ export function SlowFast() {
   const answer = useResource(isAsked ? key : null, (signal) => getSlowFast(slowFastQuery(state, Date.now()), signal), version);
   const askAgain = () => setVersion((n) => n + 1);
   useKeys([{ keys: "r", group: "Compare", what: "Ask again", run: askAgain }]);
-  const refusal = answer.error instanceof ApiError && answer.error.status === 400 ? answer.error : undefined;
+  const errorOf = (status: number) => (answer.error instanceof ApiError && answer.error.status === status ? answer.error : undefined);
+  const [refusal, nothing] = [errorOf(400), errorOf(404)];
   const shown = answer.error === undefined || !answer.isStale ? answer.value : undefined;
   const source = useMemo(() => (shown ? sourceOf(state, shown) : null), [shown, key]);
   const titles = titlesOf(state.share);
@@ -124,7 +125,13 @@ export function SlowFast() {
         </Empty>
       )}
       {isAsked && !shown && answer.isLoading && <Loading what="Comparing" />}
-      {answer.error !== undefined && refusal === undefined && <Failure error={answer.error} retry={askAgain} />}
+      {nothing && (
+        <Empty title="There is nothing to compare">
+          <p>{nothing.message}</p>
+          <p class="muted">Samples of both kinds of spans are needed: choose another operation or a longer time. Senders must link samples to spans.</p>
+        </Empty>
+      )}
+      {answer.error !== undefined && !refusal && !nothing && <Failure error={answer.error} retry={askAgain} />}
       {shown && measure && source && (
         <div class={answer.isStale ? "stack compare-stale" : "stack"}>
           <div class="compare-sides">

@@ -113,7 +113,7 @@ export function Status() {
         {value.limits && <Card title="Limits"><Facts facts={fieldsOf(value.limits, "none")} /></Card>}
       </div>
       <Sources sources={value.sources} nowMs={atMs} each={rates?.each ?? null} />
-      <div class="status-grid"><Storage stats={stats} /></div>
+      <div class="status-grid"><Storage stats={stats} traces={value.traces} metrics={value.metrics} /></div>
       {value.options && <Options options={value.options} />}
       <Targets targets={value.scrape} nowMs={atMs} />
       <p class="muted">As of {formatTime(atMs, zone.value)}; asked again every few seconds while this page is in sight.</p>

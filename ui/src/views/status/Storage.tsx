@@ -2,10 +2,10 @@
 // What the store holds and what it costs: by service, by kind, by series. Administrators alone may see it.
 
 import { ApiError } from "../../api/client.ts";
-import type { Amount, Stats } from "../../api/status.ts";
+import type { Amount, SignalLimits, SignalStats, Stats } from "../../api/status.ts";
 import { Failure, Loading } from "../../components/basics.tsx";
 import { VirtualTable } from "../../components/VirtualTable.tsx";
-import { formatBytes, formatNumber, formatTime, shortened } from "../../lib/format.ts";
+import { formatBytes, formatDuration, formatNumber, formatTime, shortened } from "../../lib/format.ts";
 import type { Resource } from "../../lib/resource.ts";
 import { zone } from "../../lib/theme.ts";
 import { Bar, Card, Facts, formatExact, wordsOf } from "./parts.tsx";
@@ -42,8 +42,10 @@ function Shares({ label, counted, shares }: { label: string; counted?: string; s
 const amounts = (kinds: Record<string, Amount>): Share[] =>
   Object.entries(kinds).map(([name, { n, bytes }]) => ({ name: wordsOf(name), bytes, n }));
 
+const rangeText = (firstNs: number, lastNs: number) => `${formatTime(firstNs / 1e6, zone.value, false)} to ${formatTime(lastNs / 1e6, zone.value, false)}`;
+
 function Held({ stats }: { stats: Stats }) {
-  const range = stats.first_ns && stats.last_ns ? `${formatTime(stats.first_ns / 1e6, zone.value, false)} to ${formatTime(stats.last_ns / 1e6, zone.value, false)}` : "nothing yet";
+  const range = stats.first_ns && stats.last_ns ? rangeText(stats.first_ns, stats.last_ns) : "nothing yet";
   return (
     <Facts
       facts={[
@@ -61,7 +63,26 @@ function Held({ stats }: { stats: Stats }) {
   );
 }
 
-export function Storage({ stats }: { stats: Resource<Stats> }) {
+/** Traces or metrics: what is kept of them, and how long. */
+function Kept({ stats, limits }: { stats: SignalStats; limits: SignalLimits | undefined }) {
+  const { first_ns: first, last_ns: last } = stats;
+  return (
+    <Facts
+      facts={[
+        ["On disk", formatBytes(stats.disk_bytes)],
+        ["Days", formatExact(stats.days)],
+        stats.spans === undefined ? null : ["Spans", formatExact(stats.spans)],
+        stats.spans && first && last ? ["Spans begin", rangeText(first, last)] : null,
+        stats.spans ? ["A span takes", `${formatNumber(stats.disk_bytes / stats.spans)} B`, "Those of open hours take more than they will."] : null,
+        limits ? ["Kept for", limits.retention_seconds ? formatDuration(limits.retention_seconds * 1e9) : "no limit"] : null,
+        limits ? ["At most", limits.retention_bytes ? formatBytes(limits.retention_bytes) : "no limit"] : null,
+        stats.damaged > 0 ? ["Damaged", <span class="status-bad">{`${formatExact(stats.damaged)} days`}</span>] : null,
+      ]}
+    />
+  );
+}
+
+export function Storage({ stats, traces, metrics }: { stats: Resource<Stats>; traces: SignalLimits | undefined; metrics: SignalLimits | undefined }) {
   const { value, error } = stats;
   if (!value) {
     const isForbidden = error instanceof ApiError && (error.status === 403 || error.status === 401);
@@ -80,6 +101,8 @@ export function Storage({ stats }: { stats: Resource<Stats> }) {
   return (
     <>
       <Card title="Storage"><Held stats={value} /></Card>
+      {value.traces && <Card title="Traces"><Kept stats={value.traces} limits={traces} /></Card>}
+      {value.metrics && <Card title="Metrics"><Kept stats={value.metrics} limits={metrics} /></Card>}
       {byService && <Card title="Storage by service"><Shares label="Service" counted="Samples" shares={byService} /></Card>}
       <Card title="Storage by kind of file"><Shares label="Kind of file" shares={Object.entries(value.files).map(([name, bytes]) => ({ name: wordsOf(name), bytes }))} /></Card>
       <Card title="Storage by kind of value" note={<span class="muted">before compression</span>}>

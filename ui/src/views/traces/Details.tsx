@@ -9,7 +9,7 @@ import { navigate, urlOf, type Params } from "../../lib/route.ts";
 import { colourVariable } from "../../lib/services.ts";
 import { partHints, partsOf, partTitles } from "./bars.ts";
 import { Foreign, ServiceName } from "./parts.tsx";
-import { samplesOf, slowFastUrl, sortedSamples, typeName } from "./profiles.ts";
+import { firstScope, samplesOf, slowFastUrl, sortedSamples, typeName } from "./profiles.ts";
 import { openFlame } from "./SpanFlame.tsx";
 import { nBelow, valueText, type SpanTree } from "./spans.ts";
 import { printAttributes, timesAround } from "./state.ts";
@@ -69,7 +69,7 @@ function Profiles({ trace, tree, span }: { trace: Trace; tree: SpanTree; span: n
   return (
     <div class="stack details-profiles">
       <div class="row">
-        <Button kind="main" disabled={below.length === 0} onClick={() => openFlame(samples.length > 0 ? "own" : "root")}>Flame graph of this span</Button>
+        <Button kind="main" disabled={below.length === 0} onClick={() => openFlame(firstScope(tree, span))}>Flame graph of this span</Button>
         <Button onClick={() => openFlame("operation")}>Of this operation</Button>
         <a class="button" href={slowFastUrl(trace, one, samples[0]?.type ?? below[0]?.type ?? "")}>Slow against fast</a>
       </div>

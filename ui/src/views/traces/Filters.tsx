@@ -30,9 +30,11 @@ function operationChoices(operations: readonly Operation[], service: string): Ch
   return [{ value: "", text: "All operations" }, ...sorted.map((one) => ({ value: one.operation, hint: `${spansText(one.n_spans)}, p95 ${formatDuration(one.p95_ns)}` }))];
 }
 
-function DurationField({ label, name, value }: { label: string; name: "min" | "max"; value: string }) {
+function DurationField({ label, name, value, tell }: { label: string; name: "min" | "max"; value: string; tell: (wrong: string) => void }) {
   const [typed, setTyped] = useTyped(value, (text) => {
-    if (isDuration(text.trim())) changeSearch({ [name]: text.trim() || null }, "replace");
+    if (!isDuration(text.trim())) return;
+    tell("");
+    changeSearch({ [name]: text.trim() || null }, "replace");
   });
   return (
     <input
@@ -44,12 +46,16 @@ function DurationField({ label, name, value }: { label: string; name: "min" | "m
       autocomplete="off"
       value={typed}
       onInput={(event) => setTyped(event.currentTarget.value)}
+      onChange={(event) => {
+        const text = event.currentTarget.value.trim();
+        tell(isDuration(text) ? "" : `“${shortened(text, 40)}” is no duration. Write one like 10ms, 1.5s or 2m.`);
+      }}
     />
   );
 }
 
 /** A field for one more attribute, taken over by Enter. */
-function AttributeField({ state }: { state: SearchState }) {
+function AttributeField({ state, tell }: { state: SearchState; tell: (wrong: string) => void }) {
   const [text, setText] = useState("");
   const pair = parsePair(text);
   return (
@@ -57,6 +63,7 @@ function AttributeField({ state }: { state: SearchState }) {
       class="traces-attribute"
       onSubmit={(event) => {
         event.preventDefault();
+        tell(pair || text === "" ? "" : `“${shortened(text, 40)}” is no attribute with a value. Write one like http.route=/cart.`);
         if (!pair) return;
         changeSearch({ attributes: printAttributes(withAttribute(state.attributes, pair.name, pair.value)) });
         setText("");
@@ -109,6 +116,7 @@ export function Filters({ state, operations, isLoading, onAgain }: {
 }) {
   const services = useMemo(() => serviceChoices(operations), [operations]);
   const named = useMemo(() => operationChoices(operations, state.service), [operations, state.service]);
+  const [wrong, setWrong] = useState("");
   const bar = useRef<HTMLDivElement>(null);
   useKeys([
     { keys: "/", group: "Traces", what: "Choose a service", run: () => bar.current?.querySelector("input")?.focus() },
@@ -129,15 +137,16 @@ export function Filters({ state, operations, isLoading, onAgain }: {
         />
         <span class="row traces-durations" role="group" aria-label="Duration">
           <span class="muted">Duration</span>
-          <DurationField label="Duration at least" name="min" value={state.min} />
-          <DurationField label="Duration at most" name="max" value={state.max} />
+          <DurationField label="Duration at least" name="min" value={state.min} tell={setWrong} />
+          <DurationField label="Duration at most" name="max" value={state.max} tell={setWrong} />
         </span>
         <Button isPressed={state.isError} onClick={() => changeSearch({ errors: state.isError ? null : "1" })}>Errors only</Button>
-        <AttributeField state={state} />
+        <AttributeField state={state} tell={setWrong} />
         <span class="spread" />
         <TimeRangePicker range={{ from: state.from, until: state.until }} onChange={(next) => changeSearch(rangeParams(next))} />
         <Button label="Ask again" onClick={onAgain}>↻</Button>
       </div>
+      {wrong && <p class="traces-wrong" role="alert">{wrong}</p>}
       <Chips state={state} />
     </div>
   );

@@ -91,7 +91,7 @@ function Shown({ trace, tree, span, scope, wanted }: { trace: Trace; tree: SpanT
       </div>
       {flame.error !== undefined && <Failure error={flame.error} retry={flame.retry} />}
       {!flame.value && flame.isLoading && <section class="card"><Loading what="Loading the flame graph" /></section>}
-      {flame.value && flame.value.messages.length > 0 && <ul class="messages muted" aria-label="What the server says">{flame.value.messages.map(({ text }) => <li key={text}>{text}</li>)}</ul>}
+      {flame.value && !isNothing && flame.value.messages.length > 0 && <ul class="messages muted" aria-label="What the server says">{flame.value.messages.map(({ text }) => <li key={text}>{text}</li>)}</ul>}
       {isNothing && <section class="card"><NoSamples scope={scope} /></section>}
       {flame.value && !isNothing && (
         <div class={flame.isStale ? "stale" : ""} aria-busy={flame.isLoading}>

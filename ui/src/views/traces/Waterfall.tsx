@@ -9,7 +9,9 @@ import { clampRange, type Range } from "../../flame/range.ts";
 import { navigate, route } from "../../lib/route.ts";
 import { ROW_HEIGHT, rowsInSight } from "./bars.ts";
 import { Minimap } from "./Minimap.tsx";
+import { firstScope } from "./profiles.ts";
 import { Ruler } from "./Ruler.tsx";
+import { closeFlame, openFlame } from "./SpanFlame.tsx";
 import { bySpan, nextOf, rowOf, type SpanTree, type Stretch } from "./spans.ts";
 import { Tools } from "./Tools.tsx";
 import { useHits, useRows, type Rows } from "./useRows.ts";
@@ -118,7 +120,7 @@ export function Waterfall({ tree, path, selected, isShort, onSelect }: {
       const margin = Math.max(1, duration_ns) * 0.05;
       show(clampRange(Math.max(0, offset_ns - margin), offset_ns + duration_ns + margin, whole.v1));
     },
-    toggleFlame: () => navigate({ params: { flame: route.peek().params.get("flame") ? null : "own" } }),
+    toggleFlame: () => (route.peek().params.has("flame") ? navigate({ params: closeFlame }) : openFlame(firstScope(tree, selected))),
   };
   useWheel(scroller.current, { range, totalNs: whole.v1, left: inset, width: layout.timeWidth, show });
 

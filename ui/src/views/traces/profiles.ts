@@ -43,6 +43,11 @@ export function samplesOf(tree: SpanTree, span: number, scope: Scope): SpanSampl
   return addedUp(tree.spans.slice(span, tree.end[span]).filter((other) => other.service === one.service));
 }
 
+/** What to show first of a span: its own samples, or where it has none those of the spans below. */
+export function firstScope(tree: SpanTree, span: number): Scope {
+  return samplesOf(tree, span, "own").length > 0 ? "own" : "root";
+}
+
 /* Profiles that have samples of a span began before it, some a while before; the server looks back as far. */
 const BEFORE_MS = 15 * 60e3;
 const AFTER_MS = 60e3;

@@ -19,6 +19,14 @@ test("the summary names what grew, and cores are those of the timeline", async (
   assert.ok(shown && Math.abs(Number(shown[1]) - total / (20 * 60e9)) < 0.03 * Number(shown[1]), `${shown?.[0]}, but ${total / (20 * 60e9)} cores`);
 });
 
+test("before anything is chosen, services are suggested, and a click compares", async (scene) => {
+  const page = await scene.open(addressOf("compare", {}));
+  await settle(page);
+  const suggestions = page.getByRole("list", { name: "Suggestions" });
+  await suggestions.getByRole("link", { name: "With an hour before" }).first().click();
+  await until("the address has a query", () => new URL(page.url()).searchParams.get("query") !== null);
+});
+
 test("sides are swapped, scaled otherwise, and the address says so", async (scene) => {
   const page = await scene.open(compareAddress());
   await settle(page);

@@ -60,6 +60,16 @@ test("share and operation can be changed, and back undoes it", async (scene) => 
   await until("and back again", () => paramOf(page, "operation") === "Checkout/Place");
 });
 
+test("samples of the spans below count, unless they are switched off", async (scene) => {
+  const page = await open(scene, "compare", question);
+  const below = page.getByRole("button", { name: "Spans below" });
+  assert.equal(await below.getAttribute("aria-pressed"), "true");
+  await below.click();
+  await until("the address says so", () => paramOf(page, "attribution") === "own");
+  await below.click();
+  await until("and not any more", () => paramOf(page, "attribution") === null);
+});
+
 test("without an operation one is asked for", async (scene) => {
   const page = await open(scene, "compare", { query: "checkout.cpu", share: "5%", ...lastHour });
   await sees(page, "Which operation should be looked at?");

@@ -135,7 +135,7 @@ test("the flame graph of a span has its functions and no others, below the water
   const server = await scene.server("traces");
   await settle(page);
   const { from, until: end } = Object.fromEntries(new URL(await page.getByRole("link", { name: "Open in Explore" }).getAttribute("href") ?? "", page.url()).searchParams) as Record<string, string>;
-  const { total } = await server.get<{ total: number }>(`/api/v1/top?${new URLSearchParams({ query: "checkout.cpu", operation: "Checkout/Place", from, until: end, rows: "1" })}`);
+  const { total } = await server.get<{ total: number }>(`/api/v1/top?${new URLSearchParams({ query: "checkout.cpu", operation: "Checkout/Place", attribution: "root", from, until: end, rows: "1" })}`);
   await sees(page, formatValue(total, "nanoseconds"), ".panel-total");
   await page.getByRole("button", { name: "Close the flame graph" }).click();
   await until("it is closed", async () => (await page.locator(".span-flame").count()) === 0);
@@ -252,6 +252,18 @@ test("names that mean harm do none", async (scene) => {
   await settle(page);
   await sees(page, "Which operation is slow?");
   assert.ok(!(await page.title()).includes("owned"));
+});
+
+test("a condition that cannot be asked for is told of in a sentence", async (scene) => {
+  const page = await openAt(scene, addressOf("traces", lastHour));
+  await page.getByLabel("Duration at least").fill("12 parsecs");
+  await page.keyboard.press("Enter");
+  await sees(page, "“12 parsecs” is no duration. Write one like 10ms, 1.5s or 2m.");
+  await page.getByLabel("Duration at least").fill("");
+  await until("the sentence goes", async () => (await page.getByRole("alert").count()) === 0);
+  await page.getByLabel("Attribute = value; Enter adds it").fill("nonsense");
+  await page.keyboard.press("Enter");
+  await sees(page, "“nonsense” is no attribute with a value. Write one like http.route=/cart.");
 });
 
 test("a trace that is not there says so, and so does an address that is none", async (scene) => {
