@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Closing an hour: the rows of a head, which stand by tenant, series and time, become chunks. */
+#include "base/log.h"
 #include "base/memory.h"
 #include "metric/metricchunk.h"
 #include "metric/metricstore_internal.h"
 
 /* A chunk in the making. */
 struct chunk {
+    struct metricstore *store;
     struct hourly_closing *closing;
     struct arena arena; /* of its points */
     struct metric_point points[METRICCHUNK_MAX_POINTS];
@@ -28,12 +30,13 @@ static void chunk_freep(struct chunk **chunk)
         chunk_free(*chunk);
 }
 
-static struct chunk *chunk_new(struct hourly_closing *closing, struct error *err)
+static struct chunk *chunk_new(struct metricstore *store, struct hourly_closing *closing, struct error *err)
 {
     struct chunk *chunk = MEMORY_NEW(struct chunk, err);
 
     if (!chunk)
         return NULL;
+    chunk->store = store;
     chunk->closing = closing;
     arena_init(&chunk->arena, 0);
     buffer_init(&chunk->bytes, 0);
@@ -65,19 +68,24 @@ static bool is_of_chunk(const struct chunk *chunk, struct slice tenant, uint64_t
            slice_equal(metricrow_key_slice(&chunk->tenant), tenant);
 }
 
-static int add_row(struct chunk *chunk, struct slice key, struct slice value, struct error *err)
+/* A row that RocksDB gave as it was written, but which is none of ours: it would keep all others from being closed. */
+static int leave_out(struct chunk *chunk, const struct error *why)
 {
-    uint64_t series, time_ms;
-    struct slice tenant;
+    /* A number to be shown: no order needed. */
+    atomic_fetch_add_explicit(&chunk->store->n_left_out, 1, memory_order_relaxed);
+    LOG_EVERY(60, LOG_WARN, "metrics", "a point cannot be read, left out: %s", why->text);
+    return 0;
+}
+
+static int add_point(struct chunk *chunk, struct slice tenant, uint64_t series, uint64_t time_ms, struct slice value,
+                     struct error *err)
+{
     struct metric_point point;
 
-    if (!metricrow_key_parse(key, &tenant, &series, &time_ms) || tenant.len == 0 ||
-        tenant.len > METRICROW_MAX_TENANT + 1)
-        return error_set(err, ERR_CORRUPT, "a key of %zu bytes is none of a row of metrics", key.len);
     if (!is_of_chunk(chunk, tenant, series) && finish_chunk(chunk, err) < 0)
         return -1;
     if (metricrow_decode(value, time_ms, &chunk->arena, &point, err) < 0)
-        return -1;
+        return err->code == ERR_CORRUPT ? leave_out(chunk, err) : -1;
     if (chunk->n > 0 && !metricchunk_go_together(&chunk->points[0], &point)) {
         /* The chunk goes with its memory, so the point is read again. */
         if (finish_chunk(chunk, err) < 0 || metricrow_decode(value, time_ms, &chunk->arena, &point, err) < 0)
@@ -92,9 +100,21 @@ static int add_row(struct chunk *chunk, struct slice key, struct slice value, st
     return 0;
 }
 
-int metricclose_head(void *context UNUSED, struct hourly_closing *closing, struct error *err)
+static int add_row(struct chunk *chunk, struct slice key, struct slice value, struct error *err)
 {
-    AUTO(chunk_freep) struct chunk *chunk = chunk_new(closing, err);
+    uint64_t series, time_ms;
+    struct slice tenant; /* with its NUL */
+
+    if (metricrow_key_parse(key, &tenant, &series, &time_ms) && tenant.len > 0 &&
+        tenant.len <= METRICROW_MAX_TENANT + 1 && slice_find_byte(tenant, '\0') == (ptrdiff_t)tenant.len - 1)
+        return add_point(chunk, tenant, series, time_ms, value, err);
+    IGNORE(error_set(err, ERR_CORRUPT, "a key of %zu bytes is none of a row of metrics", key.len), "it is told");
+    return leave_out(chunk, err);
+}
+
+int metricclose_head(void *context, struct hourly_closing *closing, struct error *err)
+{
+    AUTO(chunk_freep) struct chunk *chunk = chunk_new(context, closing, err);
     struct slice key, value;
     bool has;
 

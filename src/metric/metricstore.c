@@ -99,6 +99,8 @@ struct hourly *metricstore_hourly(struct metricstore *store)
 
 int metricstore_stats(struct metricstore *store, struct metricstore_stats *ret_stats, struct error *err)
 {
+    /* A number to be shown: no order needed. */
+    uint64_t n_left_out = atomic_load_explicit(&store->n_left_out, memory_order_relaxed);
     struct hourly_stats stats;
 
     if (hourly_stats(store->hourly, &stats, err) < 0)
@@ -109,7 +111,7 @@ int metricstore_stats(struct metricstore *store, struct metricstore_stats *ret_s
                                              .block_bytes = stats.block_bytes,
                                              .first_ns = stats.first_day_ns,
                                              .last_ns = stats.last_day_ns,
-                                             .n_damaged = stats.n_damaged };
+                                             .n_damaged = stats.n_damaged + n_left_out };
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "hourly/hourly.h"
 #include "metric/metricgrid.h"
+#include "metric/metricrow.h"
 #include "metric/metricseries.h"
 
 #include <math.h>
@@ -502,6 +503,60 @@ TEST(metricstore_equals_points_in_memory)
 }
 
 /* --- failures --- */
+
+/* Rows that nobody wrote this way: of a value that is none, and of keys that are none. */
+static void put_damage(struct metricstore *store)
+{
+    const struct metric_point point = { .time_ns = NOW_NS - S, .value = 5 };
+    struct metricrow_key key = metricrow_rows_of(TENANT), no_end = { "anonymous", 9 };
+    AUTO(buffer_done) struct buffer row;
+    struct hourly_batch *batch;
+    struct error err;
+
+    metricrow_key_add(&key, 7);
+    metricrow_key_add(&key, (uint64_t)((NOW_NS - S) / METRICROW_NS_PER_MS));
+    metricrow_key_add(&no_end, 7);
+    metricrow_key_add(&no_end, (uint64_t)((NOW_NS - S) / METRICROW_NS_PER_MS));
+    buffer_init(&row, 0);
+    metricrow_encode(&point, &row);
+    CHECK_OK(hourly_batch_new(metricstore_hourly(store), &batch, &err), &err);
+    CHECK_OK(hourly_batch_put_row(batch, NOW_NS - S, metricrow_key_slice(&key), SLICE("\2none"), &err), &err);
+    CHECK_OK(hourly_batch_put_row(batch, NOW_NS - S, metricrow_key_slice(&no_end), buffer_slice(&row), &err), &err);
+    CHECK_OK(hourly_batch_put_row(batch, NOW_NS - S, SLICE("short"), buffer_slice(&row), &err), &err);
+    CHECK_OK(hourly_write(batch, &err), &err);
+    hourly_batch_free(batch);
+}
+
+TEST(metricstore_closes_an_hour_without_the_rows_that_cannot_be_read)
+{
+    struct metricstore *store = open_store(&(struct metricstore_options){ 0 });
+    struct metric_label service = { METRICSERIES_SERVICE, SLICE("shop") };
+    struct metric_series memory = { .name = SLICE("process.memory"), .labels = &service, .n_labels = 1 };
+    struct metric_point points[40];
+    struct metricstore_answer answer;
+    struct metricstore_stats stats;
+    char wanted[256];
+    struct error err;
+
+    for (uint32_t i = 0; i < ARRAY_LEN(points); i++)
+        points[i] = (struct metric_point){ &memory, 0, NOW_NS - (40 - i) * S, i, NULL };
+    write_points(store, TENANT, points, ARRAY_LEN(points));
+    answer = ask(store, TENANT, &last_minute);
+    snprintf(wanted, sizeof(wanted), "%s", text_of(&answer));
+    CHECK_HAS(wanted, "process.memory");
+    put_damage(store);
+    CHECK_OK(metricstore_close_hours(store, &err), &err);
+    CHECK_OK(metricstore_stats(store, &stats, &err), &err);
+    CHECK_EQ(stats.n_damaged, 3);
+    CHECK_EQ(stats.head_bytes, 0);
+    answer = ask(store, TENANT, &last_minute);
+    CHECK_TEXT(text_of(&answer), wanted);
+    /* The head is closed for good. */
+    CHECK_OK(metricstore_close_hours(store, &err), &err);
+    CHECK_OK(metricstore_stats(store, &stats, &err), &err);
+    CHECK_EQ(stats.n_damaged, 3);
+    metricstore_close(store);
+}
 
 static int write_and_ask(void *context, struct error *err)
 {
