@@ -54,12 +54,13 @@ run python3 "$root/tests/e2e/check_truth.py" "$hearth" "$url" truth.json
 status_is 0
 out_has 'of 4 services'
 
+# Spans come as each service sends them: of what began some seconds ago all are there.
 t "traces go through several services, and some of them failed"
-run hearth traces --url "$url" --service shop --operation 'POST /checkout' --json
+run hearth traces --url "$url" --service shop --operation 'POST /checkout' --until 5s --json
 status_is 0
 same "$(json 'min(len(t["services"]) for t in d["traces"]) >= 3')" True
 same "$(json 'sorted(s["name"] for s in d["traces"][-1]["services"])')" "['inventory', 'payment', 'shop', 'web']"
-run hearth traces --url "$url" --service payment --error --json
+run hearth traces --url "$url" --service payment --error --until 5s --json
 status_is 0
 same "$(json 'len(d["traces"]) > 0')" True
 trace=$(json 'd["traces"][0]["trace_id"]')
@@ -68,7 +69,7 @@ status_is 0
 same "$(json '[e["name"] for s in d["spans"] if s["service"] == "payment" and s["status"] == "error" for e in s["events"]]')" \
     "['exception']"
 same "$(json 'all(not s.get("is_orphan") for s in d["spans"])')" True
-run hearth traces --url "$url" --operation 'audit stock' --json
+run hearth traces --url "$url" --operation 'audit stock' --until 5s --json
 trace=$(json 'd["traces"][0]["trace_id"]')
 run hearth trace --url "$url" "$trace" --json
 same "$(json 'len(d["spans"][0]["links"])')" 1
