@@ -41,14 +41,24 @@ static const struct option_spec options[] = {
 
 /* --- the server --- */
 
-/* The sentence at the end of an answer, which is behind a few bytes of protobuf. */
+#define SENTENCE_MAX 120
+
+/* The sentence at the end of an answer, which is behind a few bytes of protobuf, or the message of one in JSON. */
 static struct slice sentence_of(struct slice body)
 {
+    struct slice field = SLICE("\"message\":\"");
+    ptrdiff_t found = slice_find(body, field);
     size_t start = body.len;
 
+    if (found >= 0) {
+        struct slice text = slice_sub(body, (size_t)found + field.len, body.len);
+        ptrdiff_t end = slice_find_byte(text, '"');
+
+        return slice_sub(text, 0, end < 0 ? SENTENCE_MAX : MIN((size_t)end, (size_t)SENTENCE_MAX));
+    }
     while (start > 0 && body.ptr[start - 1] >= ' ' && body.ptr[start - 1] <= '~')
         start--;
-    return slice_sub(body, start, 120);
+    return slice_sub(body, start, SENTENCE_MAX);
 }
 
 /* What the server will never take is ERR_INVALID. */

@@ -145,6 +145,17 @@ static int add_ids(const struct ask *ask, const struct ask_question *question, s
     return result;
 }
 
+static int wrong_function(struct error *err)
+{
+    static const char name[] = "focus: "; /* what filters call the pattern */
+    size_t len = sizeof(name) - 1;
+
+    if (strncmp(err->text, name, len) == 0)
+        memmove(err->text, err->text + len, strlen(err->text + len) + 1);
+    err->code = ERR_USAGE;
+    return error_wrap(err, "--function");
+}
+
 /* The spans that have samples as --query and --function say; those at the beginning of the range may have them in profiles
  * that began before. */
 static int find_ids(struct command_context *context, const struct tracestore_filter *filter, struct spanids *ids,
@@ -165,11 +176,7 @@ static int find_ids(struct command_context *context, const struct tracestore_fil
     question.query.filter.focus = slice_from(config->function);
     if (add_ids(&ask, &question, ids, err) == 0)
         return 0;
-    if (err->code == ERR_INVALID) {
-        err->code = ERR_USAGE;
-        return error_wrap(err, "--function");
-    }
-    return -1;
+    return err->code == ERR_INVALID ? wrong_function(err) : -1;
 }
 
 /* --- JSON --- */

@@ -260,6 +260,7 @@ status_is 0
 out_has slow_path
 err_has "the slowest 5% of 'GET /cart'"
 refuses 1 "there is no trace" hearth trace "$(trace_of 99)" --data-dir data --tenant mine
+refuses 2 "hearth: --function: regular expression" hearth traces --query shop.cpu --function "(" --data-dir data --tenant mine
 refuses 2 "needs --operation" hearth slow-fast shop.cpu --data-dir data --tenant mine
 refuses 2 "is not like KEY=VALUE" hearth traces --attribute x --data-dir data --tenant mine
 refuses 2 "--max-duration is less" hearth traces --min-duration 2s --max-duration 1s --data-dir data --tenant mine
