@@ -23,6 +23,11 @@ void map_clear(struct map *map);
 
 /* The value of `key`, or NULL. Valid until the map grows. */
 uint32_t *map_find(const struct map *map, uint64_t key);
+/* What it takes. */
+static inline size_t map_bytes(const struct map *map)
+{
+    return map->slots ? ((size_t)map->mask + 1) * sizeof(*map->slots) : 0;
+}
 /* For a key that is looked up soon: fetches the memory where it is looked for. */
 static inline void map_prefetch(const struct map *map, uint64_t key)
 {

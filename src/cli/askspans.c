@@ -12,7 +12,7 @@ const char *const askspans_words[] = { [ASKSPANS_OWN] = "own", [ASKSPANS_ROOT] =
 const struct option_spec askspans_options[ASKSPANS_OPTIONS_N] = {
     { "operation", OPTION_TEXT, FIELD(askspans_config, operation), NULL,
       "Samples of the spans of this operation alone: those of the query's service that started in the range, at most a "
-      "million, the newest. 'hearth operations' lists them.",
+      "million and what --query-memory has room for, the newest. 'hearth operations' lists them.",
       .value_name = "NAME", .is_flag_only = true },
     { "attribution", OPTION_ENUM, FIELD(askspans_config, attribution), "own",
       "Which samples a span has: those that carry its own id, or (root) also those of all spans below it in the same "
@@ -20,8 +20,6 @@ const struct option_spec askspans_options[ASKSPANS_OPTIONS_N] = {
       .words = askspans_words, .is_flag_only = true },
 };
 
-/* Nothing below a span is of more than this many. */
-#define MAX_FAMILY 3000000u
 /* How long before the profiles of the range spans may have started. */
 #define BEFORE_NS  SPANSAMPLES_BEFORE_NS
 #define NAMES_TOLD 5
@@ -75,6 +73,14 @@ int askspans_tell_none(const struct ask *ask, const struct storagesignals_traces
     return 0;
 }
 
+void askspans_tell_cut(const struct ask *ask, const char *operation, const struct operationspans *spans)
+{
+    if (spans->is_cut)
+        command_warn(ask->context, "operation '%s' has more than %zu spans in this time; these are the newest%s",
+                     operation, spans->n,
+                     spans->n < OPERATIONSPANS_MAX ? ", as many as --query-memory has room for" : "");
+}
+
 /* --- narrowing --- */
 
 static struct spanfamily_query family_of(const struct ask *ask, const struct storagesignals_traces *traces,
@@ -103,9 +109,7 @@ static int add_operation(const struct ask *ask, const struct storagesignals_trac
 
     if (askspans_service(question, &query.service, err) < 0 || operationspans_read(&query, &spans, err) < 0)
         return -1;
-    if (spans.is_cut)
-        command_warn(ask->context, "operation '%s' has more than %u spans in this time; these are the newest",
-                     config->operation, OPERATIONSPANS_MAX);
+    askspans_tell_cut(ask, config->operation, &spans);
     result = spans.n ? operationspans_ids(&spans, 0, spans.n, set, err)
                      : askspans_tell_none(ask, traces, query.service, config->operation, question, err);
     operationspans_done(&spans);
@@ -147,7 +151,7 @@ int askspans_narrow(const struct ask *ask, const struct askspans_config *config,
                          "--span-id says which spans already; leave --operation or --attribution root out");
     if (ask_use_traces(ask->context, ask->config, &use, err) < 0)
         return -1;
-    spanids_init(&question->spans.set, MAX_FAMILY);
+    spanids_init(&question->spans.set, SPANFAMILY_MAX_SPANS);
     question->spans.ids = given ? *given : (struct store_ids){ 0 };
     result =
         config->operation ? add_operation(ask, &use, config, question, err) : add_families(ask, &use, question, err);

@@ -41,6 +41,9 @@ MUST_CHECK int askspans_narrow(const struct ask *ask, const struct askspans_conf
 
 /* The service that a question is about. Errors: ERR_USAGE where it is about several. */
 MUST_CHECK int askspans_service(const struct ask_question *question, struct slice *ret_service, struct error *err);
+/* Says of how many spans the answer is where an operation has more than are held. */
+struct operationspans;
+void askspans_tell_cut(const struct ask *ask, const char *operation, const struct operationspans *spans);
 /* Tells that an operation has no spans, and which ones there are. Errors: those of tracestore.h. */
 struct storagesignals_traces;
 MUST_CHECK int askspans_tell_none(const struct ask *ask, const struct storagesignals_traces *traces,

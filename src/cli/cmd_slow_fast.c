@@ -50,16 +50,14 @@ static void tell_split(const struct ask *ask, const struct operationspans *spans
 
     if (n_slow > 1)
         snprintf(slow, sizeof(slow), "are %zu spans", n_slow);
-    if (spans->is_cut)
-        command_warn(ask->context, "operation '%s' has more than %u spans in this time; these are the newest",
-                     config->spans.operation, OPERATIONSPANS_MAX);
+    askspans_tell_cut(ask, config->spans.operation, spans);
     command_note(ask->context, "the slowest %s of '%s' %s of %s and more, against %zu up to %s",
                  units_human_percent(config->share).text, config->spans.operation, slow,
                  units_human_ns(spans->items[n_slow - 1].duration_ns).text, spans->n - n_slow,
                  units_human_ns(spans->items[n_slow].duration_ns).text);
 }
 
-/* Gives each side its spans; `spans` are two or more. */
+/* Gives each side its spans; `spans` are two or more, and gone afterwards. */
 static int split(const struct ask *ask, const struct storagesignals_traces *traces,
                  const struct operationspans_query *query, struct operationspans *spans,
                  struct ask_question questions[2], uint64_t ret_counts[2], struct error *err)
@@ -85,6 +83,7 @@ static int split(const struct ask *ask, const struct storagesignals_traces *trac
     tell_split(ask, spans, n_slow);
     ret_counts[FAST] = spans->n - n_slow;
     ret_counts[SLOW] = n_slow;
+    operationspans_done(spans); /* families need the memory */
     if (config->spans.attribution == ASKSPANS_OWN)
         return 0;
     return spanfamily_of_service(&family, query->service, sets, ARRAY_LEN(sets), err);

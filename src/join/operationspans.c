@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Of one span at most: half as many again are held while they are read, and then the set of ids while it grows. */
+#define COST_BYTES (sizeof(struct operationspan) * 3 / 2 + 48)
+
 struct gathering {
     struct operationspans spans;
     size_t max;
@@ -61,9 +64,17 @@ static int add_span(void *context, const struct span *span, struct error *err)
     return 0;
 }
 
+/* Two at least: fewer cannot be compared. */
+static size_t max_of(const struct operationspans_query *query)
+{
+    size_t n_fit = tracestore_asker_bytes(&query->asker) / 3 / COST_BYTES;
+
+    return MAX(MIN(n_fit, (size_t)(query->max ? query->max : OPERATIONSPANS_MAX)), (size_t)2);
+}
+
 int operationspans_read(const struct operationspans_query *query, struct operationspans *ret_spans, struct error *err)
 {
-    struct gathering gathering = { .max = query->max ? query->max : OPERATIONSPANS_MAX };
+    struct gathering gathering = { .max = max_of(query) };
     struct tracestore_filter filter = {
         .from_ns = query->from_ns, .until_ns = query->until_ns, .service = query->service, .operation = query->operation
     };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The spans of an operation of a service in a range of time, and the slowest of them against the rest.
  *
- * O1  At most OPERATIONSPANS_MAX are held, the newest; `is_cut` says that there were more.
+ * O1  At most OPERATIONSPANS_MAX are held, and as many as fit, with a set of their ids, into a third of the memory that the
+ *     asker has: the newest; `is_cut` says that there were more.
  * O2  The slowest share is exact: so many by their rank, of equal durations the newest first, then by id. Of two or more
  *     spans each side has at least one. */
 #pragma once
@@ -25,7 +26,7 @@ struct operationspans_query {
     struct tracestore *traces;
     struct slice tenant, service, operation;
     int64_t from_ns, until_ns;
-    uint32_t max; /* 0 = OPERATIONSPANS_MAX */
+    uint32_t max; /* 0 = OPERATIONSPANS_MAX; fewer where the asker has little memory */
     struct tracestore_asker asker;
 };
 /* Reads them, in no order; done with operationspans_done. Errors: those of tracestore_each. Thread: any. */

@@ -74,6 +74,20 @@ TEST(operationspans_are_the_newest_where_there_are_too_many)
     for (size_t i = 0; i < got.n; i++)
         CHECK(got.items[i].start_ns >= SPAN_SAMPLE_NS + (MANY - 10) * 1000000);
     operationspans_done(&got);
+    /* So is what has no room in memory, of which a span takes 84 bytes of a third. */
+    query.max = 0;
+    query.asker.max_bytes = (size_t)3 * 84 * 20;
+    CHECK_OK(operationspans_read(&query, &got, &err), &err);
+    CHECK_EQ(got.n, 20);
+    CHECK(got.is_cut);
+    for (size_t i = 0; i < got.n; i++)
+        CHECK(got.items[i].start_ns >= SPAN_SAMPLE_NS + (MANY - 20) * 1000000);
+    operationspans_done(&got);
+    query.asker.max_bytes = (size_t)3 * 84 * MANY;
+    CHECK_OK(operationspans_read(&query, &got, &err), &err);
+    CHECK_EQ(got.n, MANY);
+    CHECK(!got.is_cut);
+    operationspans_done(&got);
     trace_sample_end(&sample);
 }
 

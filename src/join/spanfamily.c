@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/map.h"
+#include "base/units.h"
 #include "base/vec.h"
 #include "join/spantree.h"
 
@@ -14,6 +15,29 @@ static int64_t later(int64_t time_ns)
     int64_t result_ns;
 
     return __builtin_add_overflow(time_ns, LATER_NS, &result_ns) ? INT64_MAX : result_ns;
+}
+
+/* F3. */
+static int check_bytes(const struct tracestore_asker *asker, size_t bytes, struct error *err)
+{
+    size_t max_bytes = tracestore_asker_bytes(asker);
+
+    if (bytes <= max_bytes / 3 * 2)
+        return 0;
+    return error_set(err, ERR_LIMIT,
+                     "finding the spans below takes more than two thirds of %s, the memory of a query; ask for a "
+                     "shorter time or for the spans' own samples, or raise --query-memory",
+                     units_human_bytes((int64_t)MIN(max_bytes, (size_t)INT64_MAX)).text);
+}
+
+/* Adds one, if there is memory. While the set grows, which doubles it, the old one is still there. */
+static int add_id(struct spanids *ids, const uint8_t id[static SPAN_ID_BYTES], const struct tracestore_asker *asker,
+                  size_t other_bytes, struct error *err)
+{
+    if (ids->n >= ids->capacity / 2 && !spanids_has(ids, id) &&
+        check_bytes(asker, other_bytes + 3 * spanids_bytes(ids), err) < 0)
+        return -1;
+    return spanids_add(ids, id, err);
 }
 
 /* --- of single spans --- */
@@ -50,13 +74,14 @@ static int note_trace(void *context, const struct span *span, struct error *err)
 }
 
 /* Parents come first, so a span that was added brings those below it. */
-static int add_family(const struct spantree *tree, const struct span *spans, struct spanids *ids, struct error *err)
+static int add_family(const struct spantree *tree, const struct span *spans, const struct tracestore_asker *asker,
+                      struct spanids *ids, struct error *err)
 {
     for (uint32_t i = 0; i < tree->n; i++) {
         const struct spantree_node *node = &tree->nodes[i];
 
         if (!node->is_local_root && spanids_has(ids, spans[tree->nodes[node->parent].span].span_id) &&
-            spanids_add(ids, spans[node->span].span_id, err) < 0)
+            add_id(ids, spans[node->span].span_id, asker, 0, err) < 0)
             return -1;
     }
     return 0;
@@ -74,7 +99,7 @@ static int add_trace(const struct spanfamily_query *query, const struct trace_na
                        &arena, &trace, err) < 0 ||
         spantree_build(trace.spans, trace.n, &arena, &tree, err) < 0)
         return -1;
-    return add_family(&tree, trace.spans, ids, err);
+    return add_family(&tree, trace.spans, &query->asker, ids, err);
 }
 
 int spanfamily_of_spans(const struct spanfamily_query *query, struct spanids *ids, struct error *err)
@@ -105,7 +130,33 @@ struct household {
     VEC(struct member) members;
     struct spanids *const *sets;
     uint32_t n_sets;
+    const struct tracestore_asker *asker;
 };
+
+static size_t bytes_of(const struct household *household)
+{
+    size_t bytes = household->members.capacity * sizeof(struct member) + map_bytes(&household->places);
+
+    for (uint32_t i = 0; i < household->n_sets; i++)
+        bytes += spanids_bytes(household->sets[i]);
+    return bytes;
+}
+
+/* What grows is there twice for a moment: members then take half as much again, the map twice as much. */
+static int check_growth(const struct household *household, struct error *err)
+{
+    size_t bytes = bytes_of(household), map_slots = map_bytes(&household->places) / sizeof(struct map_slot);
+    bool members_grow = household->members.n == household->members.capacity;
+    bool map_grows = (household->places.n + 1) * 4ull > map_slots * 3ull;
+
+    if (!members_grow && !map_grows)
+        return 0;
+    if (members_grow)
+        bytes += household->members.capacity * 3 / 2 * sizeof(struct member);
+    if (map_grows)
+        bytes += 2 * map_bytes(&household->places);
+    return check_bytes(household->asker, bytes, err);
+}
 
 static uint64_t word_of(const uint8_t id[static SPAN_ID_BYTES])
 {
@@ -127,6 +178,8 @@ static int add_member(void *context, const struct span *span, struct error *err)
             "the service has more than %u spans in this time; ask for a shorter one, or for the spans' own "
             "samples",
             SPANFAMILY_MAX_SPANS);
+    if (check_growth(household, err) < 0)
+        return -1;
     member = VEC_PUSH(&household->members, SPANFAMILY_MAX_SPANS, err);
     if (!member)
         return -1;
@@ -160,13 +213,19 @@ static void find_home(struct household *household, struct member *member)
     }
 }
 
+static int move_in(struct household *household, const struct member *member, struct error *err)
+{
+    struct spanids *set = household->sets[member->home - FIRST_SET];
+
+    return add_id(set, (const uint8_t *)&member->id, household->asker, bytes_of(household) - spanids_bytes(set), err);
+}
+
 static int settle(struct household *household, struct error *err)
 {
     VEC_EACH (&household->members, member) {
         if (member->home == UNKNOWN)
             find_home(household, member);
-        if (member->home >= FIRST_SET &&
-            spanids_add(household->sets[member->home - FIRST_SET], (const uint8_t *)&member->id, err) < 0)
+        if (member->home >= FIRST_SET && move_in(household, member, err) < 0)
             return -1;
     }
     return 0;
@@ -178,7 +237,7 @@ int spanfamily_of_service(const struct spanfamily_query *query, struct slice ser
     struct tracestore_filter filter = { .from_ns = query->from_ns,
                                         .until_ns = later(query->until_ns),
                                         .service = service };
-    struct household household = { .sets = sets, .n_sets = n_sets };
+    struct household household = { .sets = sets, .n_sets = n_sets, .asker = &query->asker };
     int result;
 
     map_init(&household.places, 0);

@@ -128,3 +128,88 @@ TEST(spanfamily_ends_when_nobody_waits_and_at_its_limits)
     spanids_done(&ids);
     trace_sample_end(&sample);
 }
+
+/* --- memory --- */
+
+enum { N_BELOW = 300 };
+
+static void number_id(uint32_t number, uint8_t id[static SPAN_ID_BYTES])
+{
+    memset(id, 0, SPAN_ID_BYTES);
+    memcpy(id, &number, sizeof(number));
+}
+
+/* One span, and so many below it. */
+static void begin_large(struct trace_sample *sample)
+{
+    struct span_resource resource = { .service = SLICE("shop") };
+    struct span spans[1 + N_BELOW];
+
+    trace_sample_begin(sample);
+    for (uint32_t i = 0; i < ARRAY_LEN(spans); i++) {
+        spans[i] = (struct span){ .trace_id = { 1 },
+                                  .start_ns = SPAN_SAMPLE_NS + i,
+                                  .duration_ns = 1000,
+                                  .name = SLICE("GET"),
+                                  .resource = &resource };
+        number_id(i + 1, spans[i].span_id);
+        if (i > 0)
+            number_id(1, spans[i].parent_id);
+    }
+    trace_sample_write(sample, spans, ARRAY_LEN(spans));
+}
+
+TEST(spanfamily_of_a_service_holds_to_the_memory_of_the_asker)
+{
+    struct trace_sample sample;
+    struct spanfamily_query query;
+    struct spanids ids;
+    struct spanids *set = &ids;
+    struct error err;
+    size_t bytes = 1024;
+
+    begin_large(&sample);
+    query = query_of(&sample);
+    spanids_init(&ids, SPANFAMILY_MAX_SPANS);
+    add(&ids, 1);
+    query.asker.max_bytes = bytes;
+    CHECK_ERROR(spanfamily_of_service(&query, SLICE("shop"), &set, 1, &err), &err, ERR_LIMIT);
+    CHECK_HAS(err.text, "two thirds of 1KiB, the memory of a query");
+    CHECK_HAS(err.text, "raise --query-memory");
+    /* What fits is what it would be with any memory, and takes no more than there is. */
+    while (spanfamily_of_service(&query, SLICE("shop"), &set, 1, &err) < 0) {
+        CHECK_EQ(err.code, ERR_LIMIT);
+        query.asker.max_bytes = bytes += 512;
+    }
+    CHECK_EQ(ids.n, 1 + N_BELOW);
+    CHECK(bytes / 3 * 2 > N_BELOW * (24 + 16 + 16) && bytes < N_BELOW * 512);
+    spanids_done(&ids);
+    trace_sample_end(&sample);
+}
+
+TEST(spanfamily_of_spans_holds_to_the_memory_of_the_asker)
+{
+    enum { N_OTHERS = 8000 };
+    struct trace_sample sample;
+    struct spanfamily_query query;
+    struct spanids ids;
+    uint8_t id[SPAN_ID_BYTES];
+    struct error err;
+
+    begin_large(&sample);
+    query = query_of(&sample);
+    spanids_init(&ids, SPANFAMILY_MAX_SPANS);
+    add(&ids, 1);
+    for (uint32_t i = 0; i < N_OTHERS; i++) {
+        number_id(1000000 + i, id);
+        CHECK_OK(spanids_add(&ids, id, &err), &err);
+    }
+    query.asker.max_bytes = 512 << 10; /* the set takes 128 KiB, and three times that where it grows */
+    CHECK_ERROR(spanfamily_of_spans(&query, &ids, &err), &err, ERR_LIMIT);
+    CHECK_HAS(err.text, "two thirds of 512KiB, the memory of a query");
+    query.asker.max_bytes = 640 << 10;
+    CHECK_OK(spanfamily_of_spans(&query, &ids, &err), &err);
+    CHECK_EQ(ids.n, 1 + N_BELOW + N_OTHERS);
+    spanids_done(&ids);
+    trace_sample_end(&sample);
+}

@@ -17,4 +17,9 @@ void spanids_init(struct spanids *ids, size_t max);
 void spanids_done(struct spanids *ids);
 /* Adds one; zeros, and one that is there already, are left out. Errors: ERR_LIMIT naming `max`, ERR_MEMORY. */
 MUST_CHECK int spanids_add(struct spanids *ids, const uint8_t id[static SPANIDS_ID_BYTES], struct error *err);
+/* What it takes. */
+static inline size_t spanids_bytes(const struct spanids *ids)
+{
+    return ids->capacity * sizeof(*ids->slots);
+}
 bool spanids_has(const struct spanids *ids, const uint8_t id[static SPANIDS_ID_BYTES]);

@@ -5,7 +5,6 @@
 #include "trace/tracebloom.h"
 #include "trace/tracekeys.h"
 
-#define DEFAULT_BYTES  ((size_t)64 << 20)
 #define MAX_BODY       ((size_t)64 << 20)
 #define ROWS_PER_CHECK 4096u
 #define SLOTS_PER_HOUR ((uint32_t)(HOURLY_HOUR_NS / SPANROW_SLOT_NS))
@@ -14,10 +13,9 @@ static_assert(HOURLY_HOUR_NS % SPANROW_SLOT_NS == 0, "no slot is of two hours");
 int traceread_init(struct traceread *read, struct hourly *hourly, struct slice tenant,
                    const struct tracestore_asker *asker, struct error *err)
 {
-    *read = (struct traceread){ .hourly = hourly,
-                                .tenant = tenant,
-                                .asker = asker,
-                                .max_bytes = asker && asker->max_bytes ? asker->max_bytes : DEFAULT_BYTES };
+    *read = (struct traceread){
+        .hourly = hourly, .tenant = tenant, .asker = asker, .max_bytes = tracestore_asker_bytes(asker)
+    };
     arena_init(&read->scratch, read->max_bytes);
     buffer_init(&read->key, TRACEKEYS_MAX_BYTES);
     buffer_init(&read->body, MAX_BODY);

@@ -63,6 +63,11 @@ struct tracestore_asker {
     void *context;
     size_t max_bytes; /* of memory that an answer may take; 0 = 64 MiB; ERR_LIMIT names it */
 };
+/* What an answer may take; there may be no asker. */
+static inline size_t tracestore_asker_bytes(const struct tracestore_asker *asker)
+{
+    return asker && asker->max_bytes ? asker->max_bytes : (size_t)64 << 20;
+}
 
 /* All spans of a trace that started in [from, until), by start, from `arena`. None is no error. At most
  * TRACESTORE_MAX_SPANS; `*ret_is_cut` says that there are more. */

@@ -276,14 +276,14 @@ static int compare_spans(const void *a, const void *b)
 }
 
 static void check_each(struct tracestore *store, size_t tenant, const struct tracemerge_item *items, size_t n,
-                       const struct tracestore_filter *filter, unsigned wants)
+                       const struct tracestore_filter *filter, unsigned wants, const struct tracestore_asker *asker)
 {
     struct gathered gathered = { 0 };
     struct error err;
     size_t i_got = 0;
 
     arena_init(&gathered.arena, 0);
-    CHECK_OK(tracestore_each(store, slice_from(tenants[tenant]), filter, wants, NULL, gather, &gathered, &err), &err);
+    CHECK_OK(tracestore_each(store, slice_from(tenants[tenant]), filter, wants, asker, gather, &gathered, &err), &err);
     if (gathered.spans.n > 0)
         qsort(gathered.spans.items, gathered.spans.n, sizeof(*gathered.spans.items), compare_spans);
     for (size_t i = 0; i < n; i++) {
@@ -415,7 +415,7 @@ static void check_all(struct tracestore *store, const struct naive *naive, uint6
 
             make_question(state, &question);
             check_search(store, tenant, items, n, question.search, SIZE_MAX);
-            check_each(store, tenant, items, n, &question.search.filter, (unsigned)tracesample_below(state, 4));
+            check_each(store, tenant, items, n, &question.search.filter, (unsigned)tracesample_below(state, 4), NULL);
             if (are_operations_exact)
                 check_operations(store, tenant, items, n, &question.search.filter);
             spanids_done(&question.ids);
@@ -550,10 +550,48 @@ TEST(tracestore_answers_as_a_naive_one_does_from_many_blocks)
         make_question(&state, &question);
         question.search.limit = 1 + i % 4; /* few are enough of much: most of it is left unread */
         check_search(store, 0, items, n, question.search, 4);
-        check_each(store, 0, items, n, &question.search.filter, 0);
+        check_each(store, 0, items, n, &question.search.filter, 0, NULL);
         check_operations(store, 0, items, n, &question.search.filter);
         spanids_done(&question.ids);
     }
+    memory_free(items);
+    tracestore_close(store);
+}
+
+/* Many spans of an hour come again, and there is memory for few of them at a time. */
+TEST(tracestore_gives_each_span_once_in_little_memory)
+{
+    enum { N_PARTS = 3, N_EACH = 30000 };
+    static const size_t memories[] = { 1 << 20, 1500000, 0 };
+    AUTO(naive_done) struct naive naive = { 0 };
+    struct span_list all;
+    struct tracestore *store;
+    struct tracemerge_item *items;
+    struct tracestore_receipt receipt;
+    struct error err;
+    size_t n;
+
+    clock_fake_set(NOW);
+    arena_init(&naive.arena, 0);
+    store = open_store(false);
+    for (uint64_t i = 0; i < N_PARTS * N_EACH; i++) {
+        struct span *span = VEC_PUSH(&naive.spans[0], MAX_SPANS, &err);
+
+        CHECK(span != NULL);
+        *span = tracesample_span(i % 1000, i + 1, 0, FROM + (int64_t)i * 1000, (int64_t)i % 7);
+    }
+    /* Each time those of before come again. */
+    for (unsigned i = 1; i <= N_PARTS; i++) {
+        all = (struct span_list){ naive.spans[0].items, i * N_EACH };
+        CHECK_OK(tracestore_write(store, slice_from(tenants[0]), &all, &receipt, &err), &err);
+        CHECK_EQ(receipt.n_kept, i * N_EACH);
+        if (i < N_PARTS)
+            CHECK_OK(tracestore_close_hours(store, &err), &err);
+    }
+    n = naive_spans(&naive, 0, &items);
+    for (size_t i = 0; i < ARRAY_LEN(memories); i++)
+        check_each(store, 0, items, n, &(struct tracestore_filter){ 0 }, 0,
+                   &(struct tracestore_asker){ .max_bytes = memories[i] });
     memory_free(items);
     tracestore_close(store);
 }

@@ -241,6 +241,26 @@ run hearth trace "$(printf '%032x' 77)" --json --data-dir data --tenant long
 refuses 1 "with --from and --until, or raise --query-memory" hearth trace "$(printf '%032x' 77)" --json \
     --query-memory $(($(wc -c <"$work/.out") - 1)) --data-dir data --tenant long
 
+t "the spans of an operation hold to --query-memory"
+python3 - "$base" >many.json <<'END'
+import json, sys
+spans = [{"traceId": "%032x" % (5000 + i // 100), "spanId": "%016x" % (900000 + i), "name": "bulk",
+          "startTimeUnixNano": str(int(sys.argv[1]) + i), "endTimeUnixNano": str(int(sys.argv[1]) + 2 * i)} for i in range(20000)]
+resource = {"attributes": [{"key": "service.name", "value": {"stringValue": "shop"}}]}
+json.dump({"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": spans}]}]}, sys.stdout)
+END
+ask /v1/traces -X POST --data-binary @many.json -H 'Content-Type: application/json' -H "$mine"
+same "$code" 200
+for command in slow-fast query; do
+    run hearth $command shop.cpu --operation bulk --query-memory 1MiB --data-dir data --tenant mine
+    err_has "operation 'bulk' has more than 4161 spans in this time; these are the newest, as many as --query-memory"
+    refuses 1 "takes more than two thirds of 1MiB" hearth $command shop.cpu --operation bulk --attribution root \
+        --query-memory 1MiB --data-dir data --tenant mine
+    err_has "or raise --query-memory"
+    run hearth $command shop.cpu --operation bulk --attribution root --data-dir data --tenant mine
+    err_lacks "more than"
+done
+
 # --- the commands ---
 
 t "the commands print tables and a waterfall"
