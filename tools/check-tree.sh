@@ -32,6 +32,7 @@ for script in run check .ci/run tools/*.sh tests/e2e/*.sh tests/peers/*.sh; do
     [ ! -e "$script" ] || [ -x "$script" ] || echo "$script"
 done | report "not executable:"
 tracked . | xargs -0 -r ls -l 2>/dev/null | awk '$5 > 400000 { print $5, $9 }' | report "files over 400 kB:"
+tracked . | xargs -0 -r grep -lE '^(<{7}|>{7}) ' 2>/dev/null | report "merged by half:"
 # What is cleaned up whichever way a function ends must be made before any of them: compilers do not see this.
 find src -name '*.c' ! -name '*_test.c' -exec awk '
     FNR == 1 || /^}/ { delete open }
