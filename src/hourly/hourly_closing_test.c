@@ -320,7 +320,7 @@ TEST(hourly_keeps_every_acknowledged_row_once_across_kills)
     uint32_t n = 0;
 
 #ifdef __SANITIZE_THREAD__
-    test_skip("the thread sanitizer starts no threads behind a fork");
+    test_skip("impossible here: the thread sanitizer starts no threads behind a fork");
 #endif
     clock_fake_set(SAMPLE_NOW_NS);
     for (uint32_t i = 0; i < KILLS; i++) {
