@@ -144,18 +144,24 @@ static int find_heads(struct hourly *hourly, int64_t start_ns, bool *ret_has, st
     return *ret_has || err->code == ERR_NOT_FOUND ? 0 : -1;
 }
 
+/* The day until hourly_days_release; NULL if there is none, or none that has heads. */
+static int acquire_with_heads(struct hourly *hourly, int64_t start_ns, struct hourly_day **ret_day, struct error *err)
+{
+    bool has;
+
+    *ret_day = NULL;
+    if (find_heads(hourly, start_ns, &has, err) < 0)
+        return -1;
+    return has ? hourly_days_acquire(hourly, start_ns, HOURLY_UPKEEP, ret_day, err) : 0;
+}
+
 static int close_heads_of(struct hourly *hourly, int64_t start_ns, int64_t now_ns, uint32_t *n_closed,
                           struct error *err)
 {
     struct hourly_day *day;
-    bool has;
     int result = 0;
 
-    if (find_heads(hourly, start_ns, &has, err) < 0)
-        return -1;
-    if (!has)
-        return 0;
-    if (hourly_days_acquire(hourly, start_ns, HOURLY_UPKEEP, &day, err) < 0)
+    if (acquire_with_heads(hourly, start_ns, &day, err) < 0)
         return -1;
     if (day)
         result = close_due_heads(day, now_ns, n_closed, err);
@@ -208,14 +214,9 @@ static int close_all_of(struct hourly *hourly, int64_t start_ns, struct error *e
 {
     uint32_t n_closed = 0;
     struct hourly_day *day;
-    bool has;
     int result = 0;
 
-    if (find_heads(hourly, start_ns, &has, err) < 0)
-        return -1;
-    if (!has)
-        return 0;
-    if (hourly_days_acquire(hourly, start_ns, HOURLY_UPKEEP, &day, err) < 0)
+    if (acquire_with_heads(hourly, start_ns, &day, err) < 0)
         return -1;
     if (day)
         result = fill_heads(day, err) < 0 ? -1 : close_due_heads(day, 0, &n_closed, err);
